@@ -28,27 +28,26 @@ static void fail_problem(void *context, const struct pythia_error *why)
     fail_msg("%s", why->sentence);
 }
 
+/* The stream borrows names of the input. */
 static struct pythia__blocks *open_blocks(const struct pythia_buf *content, size_t cut,
-                                          const char *format)
+                                          const char *format, struct pythia_input **input)
 {
     char path[] = "/tmp/blocks.XXXXXX";
     const char *const paths[] = {path};
     size_t count;
-    struct pythia_input *input;
     struct pythia_input_stream *stream;
     struct pythia_error why = {0};
     struct pythia_text head;
     struct pythia__blocks *blocks;
     write_packed(content, cut, path);
-    assert_int_equal(pythia_input_create(paths, 1, false, fail_problem, NULL, &input), PYTHIA_OK);
-    const struct pythia_input_file *files = pythia_input_files(input, &count);
+    assert_int_equal(pythia_input_create(paths, 1, false, fail_problem, NULL, input), PYTHIA_OK);
+    const struct pythia_input_file *files = pythia_input_files(*input, &count);
     assert_int_equal(pythia_input_open(&files[0], 1e9, NULL, &stream, &why), PYTHIA_OK);
     unlink(path);
     assert_int_equal(pythia_input_head(stream, &head, &why), PYTHIA_OK);
     const struct pythia__layout *layout = pythia__layout_find(pythia_adapter_named(format), head);
     assert_non_null(layout);
     assert_int_equal(pythia__blocks_create(stream, layout, &blocks), PYTHIA_OK);
-    pythia_input_destroy(input);
     return blocks;
 }
 
@@ -83,10 +82,11 @@ static void blocks_are_the_content_divided(void **state)
 {
     struct pythia_buf content = {0}, text = {0};
     struct pythia__block b = {.number = 0};
+    struct pythia_input *input;
     uint64_t end = 0;
     size_t count = 0;
     write_spans(&content, 9 * 1024 * 1024);
-    struct pythia__blocks *blocks = open_blocks(&content, 0, "zipkin");
+    struct pythia__blocks *blocks = open_blocks(&content, 0, "zipkin", &input);
     for (; pythia__blocks_next(blocks, &b) == 0; count++) {
         assert_int_equal(b.number, count);
         assert_int_equal(read_all(&b, &text), PYTHIA_OK);
@@ -111,6 +111,7 @@ static void blocks_are_the_content_divided(void **state)
     assert_int_equal(end, content.size);
     assert_int_equal(pythia__blocks_content(blocks), content.size);
     pythia__blocks_destroy(blocks);
+    pythia_input_destroy(input);
     pythia__block_free(&b);
     pythia_buf_free(&content);
     pythia_buf_free(&text);
@@ -121,10 +122,11 @@ static void a_file_that_ends_too_early_fails_in_its_last_block(void **state)
 {
     struct pythia_buf content = {0}, text = {0};
     struct pythia__block b = {.number = 0};
+    struct pythia_input *input;
     int status = PYTHIA_OK;
     uint64_t end = 0;
     write_spans(&content, 9 * 1024 * 1024);
-    struct pythia__blocks *blocks = open_blocks(&content, 300000, "zipkin");
+    struct pythia__blocks *blocks = open_blocks(&content, 300000, "zipkin", &input);
     while (pythia__blocks_next(blocks, &b) == 0) {
         assert_int_equal(status, PYTHIA_OK);
         status = read_all(&b, &text);
@@ -134,6 +136,7 @@ static void a_file_that_ends_too_early_fails_in_its_last_block(void **state)
     assert_int_equal(end, pythia__blocks_content(blocks));
     assert_in_range(end, 1 << 20, content.size - 1);
     pythia__blocks_destroy(blocks);
+    pythia_input_destroy(input);
     pythia__block_free(&b);
     pythia_buf_free(&content);
     pythia_buf_free(&text);
@@ -144,11 +147,12 @@ static void what_cannot_be_divided_is_read_as_it_comes(void **state)
 {
     struct pythia_buf content = {0}, text = {0};
     struct pythia__block b = {.number = 0};
+    struct pythia_input *input;
     pythia_buf_puts(&content, "[{\"traceId\":\"1\",\"id\":\"1\",\"note\":\"");
     memset(pythia_buf_reserve(&content, 40000000), 'x', 40000000);
     content.size += 40000000;
     pythia_buf_puts(&content, "\"},{\"traceId\":\"2\",\"id\":\"2\"}]");
-    struct pythia__blocks *blocks = open_blocks(&content, 0, "zipkin");
+    struct pythia__blocks *blocks = open_blocks(&content, 0, "zipkin", &input);
     assert_int_equal(pythia__blocks_next(blocks, &b), 0);
     assert_in_range(b.bytes.size, 1, 39000000);
     assert_int_equal(read_all(&b, &text), PYTHIA_OK);
@@ -156,6 +160,7 @@ static void what_cannot_be_divided_is_read_as_it_comes(void **state)
     assert_memory_equal(text.bytes, content.bytes, content.size);
     assert_int_equal(pythia__blocks_next(blocks, &b), 1);
     pythia__blocks_destroy(blocks);
+    pythia_input_destroy(input);
     pythia__block_free(&b);
     pythia_buf_free(&content);
     pythia_buf_free(&text);
@@ -168,13 +173,14 @@ static void messages_are_lent(void **state)
     static const unsigned char head[] = {0x0A, 0xE0, 0xDC, 0x2A};
     struct pythia_buf content = {0};
     struct pythia__block b = {.number = 0};
+    struct pythia_input *input;
     size_t count = 0;
     for (int i = 0; i < 10; i++) {
         pythia_buf_add(&content, head, sizeof(head));
         memset(pythia_buf_reserve(&content, 700000), i, 700000);
         content.size += 700000;
     }
-    struct pythia__blocks *blocks = open_blocks(&content, 0, "otlp-proto");
+    struct pythia__blocks *blocks = open_blocks(&content, 0, "otlp-proto", &input);
     for (; pythia__blocks_next(blocks, &b) == 0; count++) {
         struct pythia_text lent = b.source.borrow(&b.source);
         assert_int_equal(lent.size, count < 3 ? 3 * 700004 : 700004);
@@ -183,6 +189,7 @@ static void messages_are_lent(void **state)
     }
     assert_int_equal(count, 4);
     pythia__blocks_destroy(blocks);
+    pythia_input_destroy(input);
     pythia__block_free(&b);
     pythia_buf_free(&content);
 }
@@ -195,13 +202,15 @@ static void without_memory_there_is_no_block(void **state)
     int status = PYTHIA_ENOMEM;
     for (int fail = 0; status == PYTHIA_ENOMEM; fail++) {
         struct pythia__block b = {.number = 0};
-        struct pythia__blocks *blocks = open_blocks(&content, 0, "zipkin");
+        struct pythia_input *input;
+        struct pythia__blocks *blocks = open_blocks(&content, 0, "zipkin", &input);
         pythia_mem_fail_after(fail);
         while ((status = pythia__blocks_next(blocks, &b)) == 0)
             continue;
         pythia_mem_fail_after(-1);
         assert_true(status == 1 || status == PYTHIA_ENOMEM);
         pythia__blocks_destroy(blocks);
+        pythia_input_destroy(input);
         pythia__block_free(&b);
     }
     pythia_buf_free(&content);

@@ -43,6 +43,23 @@ static void fill_parts(struct requests *r, struct pythia_groups **parts, uint64_
         add_numbered(r, parts[part_of(i)], i);
 }
 
+/* The value of a row under the same key as `v`: keys are numbered as they come, by threads in any
+ * order. */
+static const struct pythia_row_value *find_value(const struct pythia_keys *of_v,
+                                                 const struct pythia_row_value *v,
+                                                 const struct pythia_keys *keys,
+                                                 const struct pythia_row *row)
+{
+    for (uint32_t i = 0; i < row->value_count; i++)
+        if (pythia_text_equal(pythia_keys_attribute(of_v, v->key),
+                              pythia_keys_attribute(keys, row->values[i].key)) &&
+            pythia_text_equal(pythia_keys_origin(of_v, v->key),
+                              pythia_keys_origin(keys, row->values[i].key)))
+            return &row->values[i];
+    fail_msg("a value is missing");
+    return row->values;
+}
+
 static void assert_same_row(const struct pythia_groups *a, const struct pythia_row *x,
                             const struct pythia_groups *b, const struct pythia_row *y)
 {
@@ -50,15 +67,8 @@ static void assert_same_row(const struct pythia_groups *a, const struct pythia_r
     assert_int_equal(x->duration_ns, y->duration_ns);
     assert_int_equal(x->value_count, y->value_count);
     for (uint32_t i = 0; i < x->value_count; i++) {
-        /* Keys are numbered as they come, by threads in any order. */
-        const struct pythia_row_value *v = &x->values[i], *w = NULL;
-        for (uint32_t k = 0; k < y->value_count; k++)
-            if (pythia_text_equal(pythia_keys_attribute(pythia_groups_keys(a), v->key),
-                                  pythia_keys_attribute(pythia_groups_keys(b), y->values[k].key)) &&
-                pythia_text_equal(pythia_keys_origin(pythia_groups_keys(a), v->key),
-                                  pythia_keys_origin(pythia_groups_keys(b), y->values[k].key)))
-                w = &y->values[k];
-        assert_non_null(w);
+        const struct pythia_row_value *v = &x->values[i], *w = find_value(pythia_groups_keys(a), v,
+                                                                          pythia_groups_keys(b), y);
         assert_int_equal(v->size, w->size);
         if (v->size == PYTHIA_ROW_NUMBER)
             assert_true(v->number == w->number);

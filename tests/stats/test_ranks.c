@@ -38,8 +38,8 @@ static void any_order_is_sorted(void **state)
                        : kind == 1 ? (double)pythia_random_below(&r, 5)
                        : kind == 2 ? (double)i
                        : kind == 3 ? (double)(n - i)
-                       : i % 2     ? (double)(i + 1) / 2
-                                   : (double)(n - i / 2);
+                       : i % 2     ? (double)(i + 1) / 2.0
+                                   : (double)n - floor((double)i / 2);
             memcpy(expected, x, sizeof(x));
             qsort(expected, n, sizeof(*x), compare_numbers);
             pythia_ranks_sort(x, n);

@@ -44,6 +44,8 @@ void pythia__block_place(const struct pythia__block *b, struct pythia_error *why
 static size_t give_text(struct pythia_text *from, void *to, size_t capacity)
 {
     size_t size = from->size < capacity ? from->size : capacity;
+    if (size == 0) /* of no text at all there is no address */
+        return 0;
     memcpy(to, from->bytes, size);
     from->bytes += size;
     from->size -= size;
@@ -159,7 +161,7 @@ int pythia__blocks_next(struct pythia__blocks *s, struct pythia__block *b)
         return 1;
     struct pythia_buf bytes = b->bytes;
     pythia_buf_clear(&bytes);
-    pythia_buf_add(&bytes, s->carried.bytes, s->carried.size);
+    pythia_buf_text_add(&bytes, pythia_buf_text(&s->carried));
     *b = (struct pythia__block){.source = {.name = pythia_input_source(s->stream)->name,
                                            .read = read_from_block,
                                            .borrow = lend_block},
