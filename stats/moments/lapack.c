@@ -1,6 +1,6 @@
 #include "lapack.h"
 
-#include <threads.h>
+#include <pthread.h>
 
 #include "pythia/late_library.h"
 
@@ -29,7 +29,7 @@ static void load_lapack(void)
 
 bool pythia__lapack_load(void)
 {
-    static once_flag once = ONCE_FLAG_INIT;
-    call_once(&once, load_lapack);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, load_lapack);
     return is_loaded;
 }
