@@ -439,8 +439,7 @@ static void types_go_to_planes_that_can_tell_them_apart(void **state)
         struct pythia_controller *c = NULL;
         struct pythia_control *plane = &f.control;
         const struct pythia_text types[] = {PYTHIA_TEXT("GET /a"), PYTHIA_TEXT("GET /b")};
-        struct pythia_control_wish wish = {
-            .id = PYTHIA_TEXT("shop:pay"), .types = types, .type_count = 2};
+        struct pythia_control_wish wish = {PYTHIA_TEXT("shop:pay"), types, 2, NULL, 0, NULL, 0};
         uint64_t version;
         fake_plane_init(&f, "fake", by_type);
         fake_plane_add(&f, "shop:pay", "shop");

@@ -9,7 +9,7 @@ import unittest
 
 import otlp
 import rig
-from test_control import Agent
+from agent import Agent
 
 PRICE_NS = 1000000
 LIMIT = 20  # hits in a second

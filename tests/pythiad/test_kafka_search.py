@@ -11,7 +11,7 @@ import unittest
 
 import otlp
 import rig
-from test_control import Agent
+from agent import Agent
 from test_kafka import Mock, TOPIC
 
 EVIDENCE = "pythia.evidence"

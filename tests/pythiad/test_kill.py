@@ -16,7 +16,7 @@ import unittest.mock
 
 import otlp
 import rig
-from test_control import Agent
+from agent import Agent
 
 os.environ["PYTHIA_OSPROFILER"] = "0"  # this program itself is not traced
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../adapters/controls/osprofiler/python"))

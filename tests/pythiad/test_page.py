@@ -10,7 +10,7 @@ import urllib.parse
 import browser
 import otlp
 import rig
-from test_control import Agent
+from agent import Agent
 from test_kafka import Mock
 
 HOSTILE = "<img src=x onerror=console.log(1)><script>console.log(2)</script>"

@@ -10,7 +10,7 @@ import unittest
 
 import otlp
 import rig
-from test_control import Agent
+from agent import Agent
 
 
 class Case(unittest.TestCase):

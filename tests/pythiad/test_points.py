@@ -11,7 +11,7 @@ import unittest
 
 import otlp
 import rig
-from test_control import Agent
+from agent import Agent
 
 POINTS = [f"load:p{i}" for i in range(50)]
 CLOSED = [p for p in POINTS if p != "load:p7"]  # once they are learnt; the cause is in p7, which may stay open

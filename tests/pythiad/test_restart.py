@@ -10,7 +10,7 @@ import unittest
 
 import otlp
 import rig
-from test_control import Agent
+from agent import Agent
 
 STEPS = [f"step {i}" for i in range(8)]
 WORKS = [f"work {i}" for i in range(8)]

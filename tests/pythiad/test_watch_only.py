@@ -9,7 +9,7 @@ import unittest
 
 import otlp
 import rig
-from test_control import Agent
+from agent import Agent
 
 OPTIONS = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1")
 
