@@ -9,7 +9,7 @@ class Agent:
 
     def __init__(self, pythiad, service, names, instance="1", **headers):
         self.pythiad, self.service, self.points, self.etag = pythiad, service, [f"{service}:{n}" for n in names], ""
-        self.instance, self.headers = instance, headers
+        self.instance, self.headers, self.list = instance, headers, None
 
     def report(self):
         body = {"service": self.service, "instance": self.instance, "applied": self.etag.strip('"'),
@@ -17,12 +17,17 @@ class Agent:
         return rig.ask(self.pythiad.http, "POST", "/v1/trace-points", json.dumps(body), rig.JSON, **self.headers)
 
     def poll(self):
-        answer = rig.ask(self.pythiad.http, "GET", f"/v1/trace-points?service={self.service}&instance={self.instance}", **self.headers)
-        if answer.status != 200:
+        """The list, which is in force from now on. Not to say which one was until now would mean that none is any more, and requests
+        that are under way would be no evidence."""
+        known = {"If_None_Match": self.etag} if self.etag else {}
+        answer = rig.ask(self.pythiad.http, "GET", f"/v1/trace-points?service={self.service}&instance={self.instance}", **known,
+                         **self.headers)
+        if answer.status not in (200, 304):
             return None
-        self.etag = answer.headers["ETag"]
+        if answer.status == 200:
+            self.etag, self.list = answer.headers["ETag"], answer.json
         self.report()
-        return answer.json
+        return self.list
 
     def poll_without_obeying(self):
         """Ask, and say nothing of having done it."""
