@@ -360,6 +360,50 @@ static void draw_replicas(struct drawing *d, size_t which, double size_ns)
     }
 }
 
+/* Causes on which a key of the request depends. `chance` and `u`: random, of 0 to 1. */
+static void draw_cause_and_key(struct drawing *d, size_t which, double chance, double u,
+                               double size_ns)
+{
+    struct pythia_workflow *w = d->w;
+    const struct pythia_workflow_cause *c = &w->options.causes[which];
+    const uint32_t *nodes = d->places->nodes[which];
+    struct pythia_buf *root = &w->root_attributes;
+    uint32_t key = w->cause_keys[which];
+    bool happens = chance < c->parameter;
+    switch (c->kind) {
+    case PYTHIA_PLANTED_NUMERIC:
+        add_cause_time(d, nodes[0], 2 * u * size_ns, 0, 0);
+        pythia_attributes_integer(root, key, (int64_t)(10 * exp(5 * u)));
+        break;
+    case PYTHIA_PLANTED_CATEGORICAL: {
+        size_t plan = happens ? 0 : 1 + (size_t)(4 * u);
+        add_cause_time(d, nodes[0], happens ? size_ns : 0, 0, 0);
+        pythia_attributes_text(root, key, pythia_text_of(plans[plan]));
+        break;
+    }
+    case PYTHIA_PLANTED_SHIFT:
+        add_cause_time(d, nodes[happens ? 0 : 1], size_ns, 0, 0);
+        add_cause_time(d, nodes[happens ? 1 : 0], 0, 0, 0);
+        pythia_attributes_text(root, key, pythia_text_of(cache_values[happens ? 0 : 1]));
+        break;
+    case PYTHIA_PLANTED_DIFFERENCE: {
+        int64_t arrived = (int64_t)(1000 * chance), served = (int64_t)(1000 * u);
+        add_cause_time(d, nodes[0], (1 + 1e-3 * (double)(arrived - served)) * size_ns, 0, 0);
+        pythia_attributes_integer(root, key, arrived);
+        pythia_attributes_integer(root, w->other_keys[which], served);
+        break;
+    }
+    case PYTHIA_PLANTED_MIDDLE: {
+        int64_t shard = (int64_t)(SHARDS * u);
+        add_cause_time(d, nodes[0], shard == SLOW_SHARD ? size_ns : 0, 0, 0);
+        pythia_attributes_integer(root, key, shard);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
 /* Both random numbers are drawn for every kind, so that one cause more or less does not change the
  * times of the others. */
 static void draw_cause(struct drawing *d, size_t which, uint64_t number, double size_ns)
@@ -367,8 +411,6 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
     struct pythia_workflow *w = d->w;
     const struct pythia_workflow_cause *c = &w->options.causes[which];
     const uint32_t *nodes = d->places->nodes[which];
-    struct pythia_buf *root = &w->root_attributes;
-    uint32_t key = w->cause_keys[which];
     double chance = pythia_random_unit(d->random), u = pythia_random_unit(d->random);
     bool happens = chance < c->parameter;
     switch (c->kind) {
@@ -395,19 +437,11 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
         add_cause_time(d, nodes[1], 2 * (1 - u * c->parameter) * size_ns, 0, 0);
         break;
     case PYTHIA_PLANTED_NUMERIC:
-        add_cause_time(d, nodes[0], 2 * u * size_ns, 0, 0);
-        pythia_attributes_integer(root, key, (int64_t)(10 * exp(5 * u)));
-        break;
-    case PYTHIA_PLANTED_CATEGORICAL: {
-        size_t plan = happens ? 0 : 1 + (size_t)(4 * u);
-        add_cause_time(d, nodes[0], happens ? size_ns : 0, 0, 0);
-        pythia_attributes_text(root, key, pythia_text_of(plans[plan]));
-        break;
-    }
+    case PYTHIA_PLANTED_CATEGORICAL:
     case PYTHIA_PLANTED_SHIFT:
-        add_cause_time(d, nodes[happens ? 0 : 1], size_ns, 0, 0);
-        add_cause_time(d, nodes[happens ? 1 : 0], 0, 0, 0);
-        pythia_attributes_text(root, key, pythia_text_of(cache_values[happens ? 0 : 1]));
+    case PYTHIA_PLANTED_DIFFERENCE:
+    case PYTHIA_PLANTED_MIDDLE:
+        draw_cause_and_key(d, which, chance, u, size_ns);
         break;
     case PYTHIA_PLANTED_FAILING:
         draw_failing(d, which, happens, u, size_ns);
@@ -415,13 +449,6 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
     case PYTHIA_PLANTED_OWN_TIME:
         spread_time(d, nodes[0], happens ? 2 * u * size_ns : 0);
         break;
-    case PYTHIA_PLANTED_DIFFERENCE: {
-        int64_t arrived = (int64_t)(1000 * chance), served = (int64_t)(1000 * u);
-        add_cause_time(d, nodes[0], (1 + 1e-3 * (double)(arrived - served)) * size_ns, 0, 0);
-        pythia_attributes_integer(root, key, arrived);
-        pythia_attributes_integer(root, w->other_keys[which], served);
-        break;
-    }
     case PYTHIA_PLANTED_REPLICA:
         draw_replicas(d, which, size_ns);
         break;
@@ -431,12 +458,6 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
         else
             w->left_out[w->left_out_count++] = nodes[0];
         break;
-    case PYTHIA_PLANTED_MIDDLE: {
-        int64_t shard = (int64_t)(SHARDS * u);
-        add_cause_time(d, nodes[0], shard == SLOW_SHARD ? size_ns : 0, 0, 0);
-        pythia_attributes_integer(root, key, shard);
-        break;
-    }
     case PYTHIA_PLANTED_SLOW: {
         uint32_t service = w->nodes[nodes[0]].service;
         if (w->serving[service] == bad_host(w, which, service))

@@ -262,6 +262,8 @@ static int prefer_varying_host(const struct pythia__looking *l, uint32_t point,
     if (status == PYTHIA_OK)
         status = find_varying_host(l, &h, key, &host, &share);
     if (status == PYTHIA_OK && host.size > 0 && s->o.prefer(s->o.instances_context, point, host)) {
+        /* One of so many instances, where that host's is the one that the owner of the switches has
+         * chosen. */
         s->part[point] = s->instances[point];
         pythia_buf_puts(reason, "; host ");
         pythia_buf_text_add(reason, host);

@@ -38,6 +38,7 @@ int pythia__search_decide(struct pythia_search *s, struct pythia__search_type *t
         pythia_buf_free(reason);
         return PYTHIA_ENOMEM;
     }
+    /* The switch owns the text of the reason from here on. */
     s->switches[s->switch_count++] =
         (struct pythia_switch){.tracepoint = point,
                                .type = t->name,

@@ -228,6 +228,7 @@ static int add_number_levels(struct pythia__explainer *x, struct pythia__candida
         return PYTHIA_ENOMEM;
     int status = PYTHIA_OK;
     size_t count = list_different_numbers(x, c, different);
+    /* Of many values each has too few requests. */
     if (count < 3 || count > LEVELS_MAX)
         goto out;
     c->levels = pythia_calloc(x->n, sizeof(*c->levels));

@@ -206,6 +206,7 @@ static int part_levels(struct proposing *p, size_t which, struct pythia_split_pr
         if (status != PYTHIA_OK)
             goto out;
     }
+    /* Durations of one mode have no gap to cut at. */
     out->of_modes = count > 0;
     out->rule.form = PYTHIA_SPLIT_PRESENT;
     if (count > 0)

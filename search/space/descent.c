@@ -50,8 +50,11 @@ int pythia__descent_find(const struct pythia_space_type *type, const double *mas
         double held = 1;
         if (host[node] != PYTHIA_CCT_ROOT) {
             of = pythia_cct_tracepoint(cct, host[node]);
+            /* A host that is closed may be opened first, and tells more. One that never may is gone
+             * past, or nothing below it would ever be seen. */
             held = open[of] || never[of] ? holds[host[node]] : 0;
         }
+        /* A point may be called from several hosts: one that holds the cause is enough. */
         if (held > d.held[point]) {
             d.held[point] = held;
             d.holder[point] = of;

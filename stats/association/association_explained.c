@@ -121,6 +121,8 @@ int pythia__keys_explain_by_cut(struct pythia__keys *run, struct pythia__key *ke
         pythia__basis_fit(&step, &(struct pythia__matrix){sides, n, 1, 1, n}, &run->confounders);
     if (status != PYTHIA_OK)
         goto out;
+    /* The rows themselves chose the cut, so that it explains some of any durations: it is charged
+     * like more than one regressor. */
     double rows = (double)n - 1 - (double)run->lost;
     r->explained = fmax(
         r->explained, adjust_for_regressors(squares_on(run, &step, &run->clipped), rows, CUT_COST));

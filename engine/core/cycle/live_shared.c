@@ -319,6 +319,7 @@ int pythia__live_adopt_types(struct pythia_live *l, const char *member, const ch
     const struct pythia_space_type *all = pythia_space_types(types, &count);
     names = pythia_calloc(count + 1, sizeof(*names));
     status = names ? PYTHIA_OK : PYTHIA_ENOMEM;
+    /* A type that is adopted leaves the list, and others take its place. */
     for (size_t i = 0; names && i < count; i++)
         names[i] = all[i].name;
     for (size_t i = 0; names && i < count; i++) {

@@ -343,10 +343,13 @@ static int restore_shared(struct pythia_live *l, const json_t *head, struct pyth
     if (status == PYTHIA_OK)
         status = load_search(l, l->space, saved, layers, &search, e);
     if (status != PYTHIA_OK) {
+        /* The space has more types now, which the search that goes on has to know. */
         int grown = l->search && moved > 0 ? pythia_search_grow(l->search) : PYTHIA_OK;
         status = grown != PYTHIA_OK ? grown : status;
         goto out;
     }
+    /* From here on nothing is refused: what this member had gathered of the round is in the
+     * snapshot, or comes behind it. */
     pythia__live_share_clear(&l->share);
     pythia__live_share_clear_offers(&l->share);
     pythia_free(l->share.parts);

@@ -301,6 +301,8 @@ static int place_span(struct pythia_call_parts *c, const struct pythia_trace *tr
     uint8_t action;
     if (action_of(c, span->tracepoint, &action) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    /* The first span of the target below a call answers it. Where no call is around it, the caller
+     * is not traced, and the span begins a call of which only this side is known. */
     bool asks = span->kind == PYTHIA_SPAN_CLIENT && !p->outer,
          enters = !asks && enters_target(c, trace, at),
          answers = enters && around->call != PYTHIA_NO_SPAN && !around->in_target;
