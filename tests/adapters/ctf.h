@@ -83,4 +83,16 @@ static inline void ctf_write(const char *folder, const char *name, struct pythia
     assert_int_equal(fclose(file), 0);
 }
 
+/* Remove the folder of a trace, which has nothing but its metadata and one stream. */
+static inline void ctf_remove(const char *folder)
+{
+    static const char *const names[] = {"metadata", "stream"};
+    for (int i = 0; i < 2; i++) {
+        char path[256];
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
 #endif

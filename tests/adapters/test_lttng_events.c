@@ -45,13 +45,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    static const char *const names[] = {"metadata", "stream"};
-    for (int i = 0; i < 2; i++) {
-        char path[128];
-        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-        unlink(path);
-    }
-    rmdir(folder);
+    ctf_remove(folder);
     pythia_lttng_rules_free(rules);
     pythia_buf_free(&events);
     pythia_buf_free(&stream);
