@@ -98,6 +98,7 @@ class Live(unittest.TestCase):
         self.assertEqual(status()["lessons"], 0)
         stop = self.play(pythiad, late, [f"late-{name}" for name in services])
         pythiad.logged("Opening trace points to learn new request types: times=1", 30)
+        self.assertEqual(len({kind for p in pythiad.get("/v1/points").json for kind in p.get("types") or []}), 1)  # for that type only
         rig.until(lambda: status()["learnt_types"] == 2, 60, lambda: pythiad.log[-3000:])
         found = pythiad.logged("Found a cause: ", 90)
         stop()

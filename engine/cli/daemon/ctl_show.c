@@ -229,15 +229,18 @@ static const char *get_member_text(const json_t *object, const char *name)
     return text ? text : "";
 }
 
+#define TYPES_SHOWN 3 /* of those that are being learnt there are up to 32 */
+
 /* The types that a point is open for, if it is not open for all. */
 static void show_types(struct pythia_buf *to, const json_t *types)
 {
-    const json_t *type;
-    size_t i;
-    json_array_foreach (types, i, type) {
+    size_t count = json_array_size(types);
+    for (size_t i = 0; i < count && i < TYPES_SHOWN; i++) {
         pythia_buf_puts(to, i == 0 ? ", only for " : " and ");
-        pythia__show_text(to, type);
+        pythia__show_text(to, json_array_get(types, i));
     }
+    if (count > TYPES_SHOWN)
+        pythia_buf_printf(to, " and %zu more", count - TYPES_SHOWN);
 }
 
 /* At how many of its instances a point is open, if not at all of them. */

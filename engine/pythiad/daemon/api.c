@@ -456,18 +456,25 @@ static json_t *pin_of(const struct listing *l, struct pythia_text id)
     return pin ? json_incref(pin) : json_null();
 }
 
-/* The types that a point is pinned open for; null: all, or there is no such pin. */
+/* The types that a point is open for: by a pin, by the search, or because they are being learnt;
+ * null: all, or it is closed. */
 static json_t *types_of(const struct pythia__daemon *d, struct pythia_text id)
 {
     uint32_t point = pythia_vocabulary_tracepoint_find(d->engine.vocabulary, id);
+    uint32_t learnt[PYTHIA_LIVE_LATE_MAX];
     size_t count = 0;
-    const struct pythia_text *types =
-        point == PYTHIA_NONE ? NULL : pythia_live_limit(d->engine.live, point, &count);
-    if (!types)
+    if (point == PYTHIA_NONE)
+        return json_null();
+    const struct pythia_text *types = pythia_live_limit(d->engine.live, point, &count);
+    size_t late = pythia_live_open_for(d->engine.live, point, learnt, PYTHIA_LIVE_LATE_MAX);
+    if (!types && late == 0)
         return json_null();
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; types && i < count; i++)
         json_array_append_new(list, pack_text(types[i]));
+    for (size_t i = 0; i < late; i++)
+        json_array_append_new(list,
+                              pack_text(pythia_vocabulary_text(d->engine.vocabulary, learnt[i])));
     return list;
 }
 
