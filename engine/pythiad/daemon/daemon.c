@@ -97,7 +97,9 @@ static void keep_space(struct pythia__daemon *d)
     d->learnt = n.learnt + n.renewed;
     pythia_buf_printf(&path, "%s.new", d->engine.s.space);
     int status = pythia_space_file_write(pythia_live_space(d->engine.live), &text);
-    FILE *file = status == PYTHIA_OK && path.bytes ? fopen(path.bytes, "we") : NULL;
+    if (status == PYTHIA_OK && path.bytes)
+        unlink(path.bytes); /* of a pythiad that was killed */
+    FILE *file = status == PYTHIA_OK && path.bytes ? fopen(path.bytes, "wxe") : NULL;
     bool written = file && fwrite(text.bytes, 1, text.size, file) == text.size;
     if (file)
         written = fflush(file) == 0 && fsync(fileno(file)) == 0 && written;
