@@ -31,7 +31,8 @@ static struct {
     uint32_t bell;        /* 1: there is something to do, before the time has come */
     uint32_t asked, done; /* passes that somebody waits for */
     uint32_t stop;
-    int status; /* of the last pass */
+    int status;  /* of the last pass */
+    int refused; /* the file is another user's, and that was reported */
     struct pythia__reader reader;
     struct pythia_drain_counts counts;
     uint64_t bytes;
@@ -71,7 +72,19 @@ static int is_planted(const struct stat *about)
     const char *slash = strrchr(flusher.path, '/');
     snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - flusher.path) + 1 : 1,
              slash ? flusher.path : ".");
-    return stat(folder, &above) != 0 || (above.st_mode & (S_IWGRP | S_IWOTH));
+    if (stat(folder, &above) == 0 && !(above.st_mode & (S_IWGRP | S_IWOTH)))
+        return 0;
+    if (!flusher.refused) {
+        char sentence[PYTHIA__WHY];
+        snprintf(sentence, sizeof(sentence),
+                 "records are not written to %.100s: it is of user %lu, or has several names, in a "
+                 "folder that "
+                 "others can write to",
+                 flusher.path, (unsigned long)about->st_uid);
+        pythia__problem(sentence);
+    }
+    flusher.refused = 1;
+    return 1;
 }
 
 /* A file that is missing is created by O_EXCL, which follows no link that was made meanwhile. -EEXIST: another
