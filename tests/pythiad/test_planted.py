@@ -83,6 +83,12 @@ class Planted(unittest.TestCase):
         self.check("state.db.secret", "pipe", f"is a file of user {NOBODY}", *options)
         self.check("state.db.secret", "symbolic link", f"is a symbolic link of user {NOBODY}", *options)
 
+    def test_tokens(self):
+        for role in ("control", "read", "ingest", "agent"):
+            self.check("token", "file", f"is a file of user {NOBODY}", f"--{role}-token={self.folder}/token")
+        self.check("token", "pipe", f"is a file of user {NOBODY}", f"--control-token={self.folder}/token")
+        self.check("token", "symbolic link", f"is a symbolic link of user {NOBODY}", f"--control-token={self.folder}/token")
+
     def test_log_of_spans(self):
         self.check_all("spans.log", f"--span-log={self.folder}/spans.log")
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "pythia/buf.h"
+#include "pythia/log.h"
 #include "pythia/status.h"
 
 static bool is_foreign(const struct stat *about)
@@ -92,6 +93,23 @@ int pythia_own_file_open(const char *path, int flags, struct pythia_error *e)
         return -1;
     }
     return file;
+}
+
+/* A secret that another user has put there is known to that user. */
+int pythia_own_secret_check(const char *path, const char *what, struct pythia_error *e)
+{
+    struct pythia_error why = {0};
+    struct stat about;
+    int file = pythia_own_file_open(path, O_RDONLY, &why);
+    if (file >= 0) {
+        if (fstat(file, &about) == 0 && (about.st_mode & 077))
+            pythia_log(PYTHIA_LOG_WARNING,
+                       "Other users can read the %s; chmod 600 prevents that: file=%s", what, path);
+        close(file);
+    } else if (why.status != PYTHIA_OK && e && e->status == PYTHIA_OK) {
+        *e = why;
+    }
+    return why.status;
 }
 
 /* A log or a journal that somebody else has written would be played into the database. */

@@ -14,6 +14,11 @@
  * `e` is unchanged where nothing was refused. */
 int pythia_own_file_open(const char *path, int flags, struct pythia_error *e);
 
+/* May the secret in a file be trusted? Refused like files of pythia_own_file_open; a warning is logged if others
+ * can read it, with `what` it is ("secret"). A file that cannot be opened is left to its reader. Returns
+ * PYTHIA_OK, or PYTHIA_EIO with the reason in `e`. */
+int pythia_own_secret_check(const char *path, const char *what, struct pythia_error *e);
+
 /* May SQLite open the database `path`? It finds its log and its journal, beside the database, by name: where
  * others can write to the folder they are refused like files of pythia_own_file_open, and all symbolic links with
  * them. Returns PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_EIO with the reason and the file in `e`. */
