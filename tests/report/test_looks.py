@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The reports as a person sees them: HTML in a real Chromium, text in a terminal. usage: test_looks.py BIN [SANITIZER];
-PYTHIA_SCREENSHOTS: a folder for the pictures (else they are made, and thrown away)"""
+PYTHIA_SCREENSHOTS: a folder for pictures"""
 import fcntl
 import html
 import os

@@ -13,9 +13,10 @@
 #include "pythia/log.h"
 #include "pythia/status.h"
 
+/* Devices belong to whoever uses them: a terminal to whose login it is. */
 static bool is_foreign(const struct stat *about)
 {
-    return about->st_uid != geteuid() && about->st_uid != 0;
+    return about->st_uid != geteuid() && about->st_uid != 0 && !S_ISCHR(about->st_mode);
 }
 
 /* Can others make files in the folder of this path? Without memory to find out, they can. */
@@ -57,8 +58,7 @@ static int check_opened(const char *path, int file, bool writes, struct pythia_e
     struct stat about;
     if (fstat(file, &about) != 0)
         return PYTHIA_EIO;
-    bool foreign =
-        is_foreign(&about) && !S_ISCHR(about.st_mode); /* a terminal is whose login it is */
+    bool foreign = is_foreign(&about);
     bool named = writes && S_ISREG(about.st_mode) && about.st_nlink > 1;
     if ((!foreign && !named) || !is_in_shared_folder(path))
         return PYTHIA_OK;
@@ -73,7 +73,7 @@ static int open_or_create(const char *path, int flags, struct pythia_error *e)
     struct stat about;
     if (lstat(path, &about) != 0) {
         flags |= flags & O_CREAT ? O_EXCL : 0;
-    } else if (S_ISLNK(about.st_mode) && is_foreign(&about) && is_in_shared_folder(path)) {
+    } else if (is_foreign(&about) && is_in_shared_folder(path)) {
         refuse_foreign(path, &about, e);
         errno = EPERM;
         return -1;
