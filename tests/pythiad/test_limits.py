@@ -367,14 +367,11 @@ class Heads(unittest.TestCase):
                  ("window updates", lambda stream: grpc.Connection.pack(grpc.WINDOW_UPDATE, 0, stream, b"\0\0\0\1")),
                  ("priorities", lambda stream: grpc.Connection.pack(2, 0, stream, b"\0\0\0\0\x10")),
                  ("answers to pings", lambda stream: grpc.Connection.pack(grpc.PING, grpc.ACK, 0, bytes(8))),
-                 ("unknown", lambda stream: grpc.Connection.pack(99, 0, stream, b"")),
-                 ("data of a call that has ended", lambda stream: grpc.Connection.pack(grpc.DATA, 0, stream - 2, b"")))
+                 ("unknown", lambda stream: grpc.Connection.pack(99, 0, stream, b"")))
         for number, (name, make) in enumerate(empty):
             with self.subTest(name):
-                link, _ = self.connect()
-                link.data(link.stream, grpc.framed(otlp.protobuf([Span()])))
-                self.assertEqual(link.wait(link.stream).status, grpc.OK)
-                frame = make(link.begin())
+                link, stream = self.connect()
+                frame = make(stream)
                 try:
                     link.socket.sendall(frame * (2 * (64 << 10) // len(frame)))
                     while link.receive():
@@ -400,8 +397,8 @@ class Heads(unittest.TestCase):
         """A ping and window updates with each of 2000 empty calls."""
         link, stream = self.connect()
         for _ in range(2000):
-            link.frame(grpc.WINDOW_UPDATE, 0, 0, b"\0\0\0\1")
-            link.frame(grpc.WINDOW_UPDATE, 0, stream, b"\0\0\0\1")
+            for _ in range(2):
+                link.frame(grpc.WINDOW_UPDATE, 0, 0, b"\0\0\0\1")
             link.frame(grpc.PING, 0, 0, bytes(8))
             link.data(stream, grpc.framed(b""))
             self.assertEqual(link.wait(stream).status, grpc.OK)
