@@ -1,5 +1,5 @@
-/* What another user has put into a folder that all can write to. Files are given to that user by root; without
- * root, what needs it is skipped. */
+/* What another user has put into a folder that all can write to. Files are given to that user by
+ * root; without root, what needs it is skipped. */
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <fcntl.h>

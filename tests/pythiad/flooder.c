@@ -1,9 +1,10 @@
-/* A flood of bytes for tests, which costs little itself: flooder PORT CONNECTIONS HELLO PIECE COUNTER
+/* A flood of bytes for tests, which costs little itself: flooder PORT CONNECTIONS HELLO PIECE
+ * COUNTER
  *
- * Sends the bytes of file HELLO, and then those of file PIECE again and again, over so many connections to
- * the loopback at once. A connection that ends is made anew, as is one that has nothing more to send (PIECE
- * is empty). COUNTER is a file of 8 bytes, in which the bytes that were sent are counted. Whoever started it
- * ends it. */
+ * Sends the bytes of file HELLO, and then those of file PIECE again and again, over so many
+ * connections to the loopback at once. A connection that ends is made anew, as is one that has
+ * nothing more to send (PIECE is empty). COUNTER is a file of 8 bytes, in which the bytes that
+ * were sent are counted. Whoever started it ends it. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

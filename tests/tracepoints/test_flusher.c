@@ -278,7 +278,8 @@ static void go_on_beside_a_planted_file(void)
     assert_non_null(strstr(state.problem, "in a folder that others can write to"));
 }
 
-/* Another user, in a folder that all can write to: nothing is written to that file, nor through a link. */
+/* Another user, in a folder that all can write to: nothing is written to that file, nor through
+ * a link. */
 static void a_file_of_another_user_gets_no_records(void **state)
 {
     char folder[] = "/tmp/pythia-planted-XXXXXX", planted[64], victim[64];

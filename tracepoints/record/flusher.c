@@ -60,8 +60,8 @@ static void expand_path(const char *pattern, char path[PATH_BYTES])
     path[used] = '\0';
 }
 
-/* In a folder that others can write to, as /tmp, another user may have made a file or a link of that name before,
- * to read the records, or to have them written to another file of this user. */
+/* In a folder that others can write to, as /tmp, another user may have made a file or a link of
+ * that name before, to read the records, or to have them written to another file of this user. */
 static int is_planted(const struct stat *about)
 {
     char folder[PATH_BYTES];
@@ -87,8 +87,8 @@ static int is_planted(const struct stat *about)
     return 1;
 }
 
-/* A file that is missing is created by O_EXCL, which follows no link that was made meanwhile. -EEXIST: another
- * process has created it. */
+/* A file that is missing is created by O_EXCL, which follows no link that was made meanwhile.
+ * -EEXIST: another process has created it. */
 static int open_records_path(void)
 {
     struct stat about;

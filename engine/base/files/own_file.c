@@ -65,9 +65,9 @@ static int check_opened(const char *path, int file, bool writes, struct pythia_e
     return foreign ? refuse_foreign(path, &about, e) : refuse_names(path, &about, e);
 }
 
-/* In a folder where only its owner can remove a file (a sticky one), a file that was found to be ours stays.
- * One that is missing is created by O_EXCL, which follows no link that was made meanwhile. -1 with EEXIST: another
- * process has created it. */
+/* In a folder where only its owner can remove a file (a sticky one), a file that was found to be
+ * ours stays. One that is missing is created by O_EXCL, which follows no link that was made
+ * meanwhile. -1 with EEXIST: another process has created it. */
 static int open_or_create(const char *path, int flags, struct pythia_error *e)
 {
     struct stat about;

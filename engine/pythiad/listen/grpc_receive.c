@@ -30,12 +30,12 @@ static bool has_turn_budget(struct pythia__grpc_connection *c)
 
 /* ---- frames that carry nothing ---- */
 
-/* A peer may send empty data, settings, pings, priorities, window updates and unknown frames as often
- * as it likes, and each costs as much time as a frame that is full. Bytes that carry no content are
- * therefore limited. Content pays for as many of them as it has bytes itself, and a header list
- * for CALL_OVERHEAD, which is more than a client sends beside a call: a ping and two window updates
- * are 43 bytes. A message of 8 KiB in frames of one byte is still accepted. The frame heads are read
- * here because nghttp2 does not report the frames that it ignores. */
+/* A peer may send empty data, settings, pings, priorities, window updates and unknown frames as
+ * often as it likes, and each costs as much time as a frame that is full. Bytes that carry no
+ * content are therefore limited. Content pays for as many of them as it has bytes itself, and a
+ * header list for CALL_OVERHEAD, which is more than a client sends beside a call: a ping and two
+ * window updates are 43 bytes. A message of 8 KiB in frames of one byte is still accepted. The
+ * frame heads are read here because nghttp2 does not report the frames that it ignores. */
 static void count_frame(struct pythia__grpc_connection *c, size_t length, size_t content)
 {
     bool is_list = c->frame_head[3] == NGHTTP2_HEADERS;
