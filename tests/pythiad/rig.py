@@ -342,8 +342,8 @@ def run(test, *options, env=None, seconds=10):
 
 
 def until(what, seconds, why=None):
-    """Wait until `what` gives something; that. It is asked less often the longer it takes: to ask pythiad 50 times a second takes
-    a third of a processor where it is built with sanitizers, which the other tests need."""
+    """Wait until `what` gives something; that. It is asked less often the longer it takes: whoever waits leaves the processor to
+    other tests."""
     begin = time.monotonic()
     while True:
         got = what()
@@ -352,7 +352,7 @@ def until(what, seconds, why=None):
         passed = time.monotonic() - begin
         if passed > patience(seconds):
             raise AssertionError(why() if callable(why) else why or "it did not come in time")
-        time.sleep(min(.01 + passed / 10, .1))
+        time.sleep(min(.01 + passed / 20, .05))
 
 
 class Point(ctypes.Structure):
