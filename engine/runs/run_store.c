@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "pythia/mem.h"
+#include "pythia/own_file.h"
 #include "pythia/status.h"
 #include "store_parts.h"
 
@@ -178,10 +179,10 @@ static int start_log(const struct pythia_run_store *s, struct pythia_error *e)
  * that SQLite puts beside it get the same rights. */
 static int prepare_file(const char *path, bool create, struct pythia_error *e)
 {
-    int file = open(path, (create ? O_CREAT : 0) | O_RDWR | O_CLOEXEC, 0600);
+    int file = pythia_own_file_open(path, (create ? O_CREAT : 0) | O_RDWR, e);
     if (file >= 0) {
         close(file);
-        return PYTHIA_OK;
+        return pythia_own_database_check(path, e);
     }
     pythia_error_place(e, path, 0, 0);
     if (errno == ENOENT && !create)

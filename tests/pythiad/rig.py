@@ -342,15 +342,17 @@ def run(test, *options, env=None, seconds=10):
 
 
 def until(what, seconds, why=None):
-    """Wait until `what` gives something; that."""
-    end = time.monotonic() + patience(seconds)
+    """Wait until `what` gives something; that. It is asked less often the longer it takes: whoever waits leaves the processor to
+    other tests."""
+    begin = time.monotonic()
     while True:
         got = what()
         if got:
             return got
-        if time.monotonic() > end:
+        passed = time.monotonic() - begin
+        if passed > patience(seconds):
             raise AssertionError(why() if callable(why) else why or "it did not come in time")
-        time.sleep(.02)
+        time.sleep(min(.01 + passed / 20, .05))
 
 
 class Point(ctypes.Structure):

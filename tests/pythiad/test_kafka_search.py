@@ -27,7 +27,7 @@ def make_requests(count, seed, root="checkout"):
             for _ in range(count)]
 
 
-class KafkaSearch(unittest.TestCase):
+class Members(unittest.TestCase):
     def begin(self):
         mock = Mock(self, partitions=PARTITIONS)
         mock.command("topic", EVIDENCE, 1)
@@ -116,6 +116,10 @@ class KafkaSearch(unittest.TestCase):
             self.rounds(number, number * REQUESTS, *members)
             rig.until(lambda: alone.get("/v1/status").json["cycles"] == number, 40, lambda: alone.log)
         return mock, space, alone, members, cycle
+
+
+class Evidence(Members):
+    """Members decide as one, whoever comes, goes or misses evidence."""
 
     def test_three_members_decide_as_one_pythiad_that_gets_all(self):
         _, _, alone, members, cycle = self.compare(3)
@@ -267,6 +271,11 @@ class KafkaSearch(unittest.TestCase):
         later = self.start(mock, "--observe-only", space=space)
         self.together(*members, later)
         self.assertEqual(self.search(later)["rounds"], 2)
+
+
+class Topic(Members):
+    """What is on the topic of evidence: snapshots, broken and foreign messages, orders by hand, settings; and a topic or brokers that
+    cannot be used. The tests of both classes take minutes, and run beside each other."""
 
     def test_a_topic_that_has_none_of_the_group_begins_a_new_search(self):
         mock = self.begin()

@@ -354,6 +354,58 @@ class Heads(unittest.TestCase):
             self.assertLess(self.pythiad.memory() - before, 4 << 20)
 
 
+    def connect(self):
+        """A connection with a call whose body has not begun; its stream."""
+        link = grpc.Connection(self.pythiad.grpc)
+        self.addCleanup(link.close)
+        return link, link.begin()
+
+    def test_frames_without_content_end_their_connection(self):
+        """64 KiB of them are accepted, heads included: 7281 empty frames, and 3855 pings."""
+        empty = (("data", lambda stream: grpc.Connection.pack(grpc.DATA, 0, stream, b"")),
+                 ("padding", lambda stream: grpc.Connection.pack(grpc.DATA, 8, stream, b"\xff" + bytes(255))),
+                 ("window updates", lambda stream: grpc.Connection.pack(grpc.WINDOW_UPDATE, 0, stream, b"\0\0\0\1")),
+                 ("priorities", lambda stream: grpc.Connection.pack(2, 0, stream, b"\0\0\0\0\x10")),
+                 ("answers to pings", lambda stream: grpc.Connection.pack(grpc.PING, grpc.ACK, 0, bytes(8))),
+                 ("unknown", lambda stream: grpc.Connection.pack(99, 0, stream, b"")))
+        for number, (name, make) in enumerate(empty):
+            with self.subTest(name):
+                link, stream = self.connect()
+                frame = make(stream)
+                try:
+                    link.socket.sendall(frame * (2 * (64 << 10) // len(frame)))
+                    while link.receive():
+                        pass
+                except ConnectionError:
+                    link.ended = True
+                self.assertTrue(link.ended)
+                self.assertEqual(self.pythiad.metric("pythia_grpc_connections_ended_total"), number + 1)
+
+    def test_content_pays_for_frames_without_it(self):
+        """Empty frames below the limit, before each message that is larger than all of them."""
+        link, stream = self.connect()
+        body = otlp.protobuf([Span(attributes={"long": "x" * 1000}) for _ in range(80)])
+        self.assertGreater(len(body), 64 << 10)
+        for _ in range(4):
+            link.socket.sendall(grpc.Connection.pack(grpc.DATA, 0, stream, b"") * 7200)
+            link.data(stream, grpc.framed(body))
+            self.assertEqual(link.wait(stream).status, grpc.OK)
+            stream = link.begin()
+        self.assertEqual(self.pythiad.metric("pythia_grpc_connections_ended_total"), 0)
+
+    def test_calls_pay_for_what_clients_send_beside_them(self):
+        """A ping and window updates with each of 2000 empty calls."""
+        link, stream = self.connect()
+        for _ in range(2000):
+            for _ in range(2):
+                link.frame(grpc.WINDOW_UPDATE, 0, 0, b"\0\0\0\1")
+            link.frame(grpc.PING, 0, 0, bytes(8))
+            link.data(stream, grpc.framed(b""))
+            self.assertEqual(link.wait(stream).status, grpc.OK)
+            stream = link.begin()
+        self.assertEqual(self.pythiad.metric("pythia_grpc_connections_ended_total"), 0)
+
+
 class Spans(unittest.TestCase):
     pythiad = None
 

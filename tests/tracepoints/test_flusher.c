@@ -269,6 +269,51 @@ static void a_file_that_cannot_be_made_stops_nobody(void **state)
     in_child(go_on_without_a_file);
 }
 
+static void go_on_beside_a_planted_file(void)
+{
+    struct pythia_tracepoints_state state;
+    write_some(10);
+    assert_int_equal(pythia_tracepoints_flush(), -EPERM);
+    pythia_tracepoints_state_get(&state);
+    assert_non_null(strstr(state.problem, "in a folder that others can write to"));
+}
+
+/* Another user, in a folder that all can write to: nothing is written to that file, nor through
+ * a link. */
+static void a_file_of_another_user_gets_no_records(void **state)
+{
+    char folder[] = "/tmp/pythia-planted-XXXXXX", planted[64], victim[64];
+    struct stat about;
+    if (geteuid() != 0)
+        skip(); /* nobody else can give files to others */
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chmod(folder, 01777), 0);
+    snprintf(planted, sizeof(planted), "%s/out", folder);
+    snprintf(victim, sizeof(victim), "%s/victim", folder);
+    setenv("PYTHIA_RECORDS", planted, 1);
+    close(open(victim, O_WRONLY | O_CREAT, 0600));
+
+    close(open(planted, O_WRONLY | O_CREAT, 0666));
+    assert_int_equal(chown(planted, 65534, 65534), 0);
+    in_child(go_on_beside_a_planted_file);
+    assert_int_equal(stat(planted, &about), 0);
+    assert_int_equal(about.st_size, 0);
+    unlink(planted);
+
+    assert_int_equal(symlink(victim, planted), 0);
+    assert_int_equal(lchown(planted, 65534, 65534), 0);
+    in_child(go_on_beside_a_planted_file);
+    unlink(planted);
+
+    assert_int_equal(link(victim, planted), 0);
+    in_child(go_on_beside_a_planted_file);
+    assert_int_equal(stat(victim, &about), 0);
+    assert_int_equal(about.st_size, 0);
+    unlink(planted);
+    unlink(victim);
+    rmdir(folder);
+}
+
 static void write_until_killed(void)
 {
     for (int i = 0;; i++) {
@@ -330,6 +375,7 @@ int main(void)
         TEST(a_program_that_closes_all_files_is_not_written_to),
         TEST(a_full_disk_stops_nobody),
         TEST(a_file_that_cannot_be_made_stops_nobody),
+        TEST(a_file_of_another_user_gets_no_records),
         TEST(a_killed_program_leaves_its_records_in_two_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

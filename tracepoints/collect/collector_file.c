@@ -57,11 +57,12 @@ static int open_rows_file(struct pythia__rows *r)
         snprintf(r->path, sizeof(r->path), "%.1023s/%s.%d.%" PRIu64 ".%016" PRIx64, c->directory,
                  r->prefix, c->pid, r->number, c->id);
     write_rows_name(r, "tmp", path);
-    int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL), 0640);
+    int file = open(
+        path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (again ? 0 : O_CREAT | O_EXCL), 0640);
     if (file < 0 && errno == ENOENT) { /* the directory, or somebody has taken the file away */
         mkdir(c->directory, 0750);
         r->bytes = 0;
-        file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_CREAT, 0640);
+        file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_CREAT | O_EXCL, 0640);
     }
     if (file < 0)
         return -errno;

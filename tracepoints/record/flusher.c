@@ -31,7 +31,8 @@ static struct {
     uint32_t bell;        /* 1: there is something to do, before the time has come */
     uint32_t asked, done; /* passes that somebody waits for */
     uint32_t stop;
-    int status; /* of the last pass */
+    int status;  /* of the last pass */
+    int refused; /* the file is another user's, and that was reported */
     struct pythia__reader reader;
     struct pythia_drain_counts counts;
     uint64_t bytes;
@@ -59,15 +60,68 @@ static void expand_path(const char *pattern, char path[PATH_BYTES])
     path[used] = '\0';
 }
 
+/* In a folder that others can write to, as /tmp, another user may have made a file or a link of
+ * that name before, to read the records, or to have them written to another file of this user. */
+static int is_planted(const struct stat *about)
+{
+    char folder[PATH_BYTES];
+    struct stat above;
+    int is_foreign = about->st_uid != geteuid() && about->st_uid != 0 && !S_ISCHR(about->st_mode);
+    if (!is_foreign && !(S_ISREG(about->st_mode) && about->st_nlink > 1))
+        return 0;
+    const char *slash = strrchr(flusher.path, '/');
+    snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - flusher.path) + 1 : 1,
+             slash ? flusher.path : ".");
+    if (stat(folder, &above) == 0 && !(above.st_mode & (S_IWGRP | S_IWOTH)))
+        return 0;
+    if (!flusher.refused) {
+        char sentence[PYTHIA__WHY];
+        snprintf(sentence, sizeof(sentence),
+                 "records are not written to %.100s: it is of user %lu, or has several names, in a "
+                 "folder that "
+                 "others can write to",
+                 flusher.path, (unsigned long)about->st_uid);
+        pythia__problem(sentence);
+    }
+    flusher.refused = 1;
+    return 1;
+}
+
+/* A file that is missing is created by O_EXCL, which follows no link that was made meanwhile.
+ * -EEXIST: another process has created it. */
+static int open_records_path(void)
+{
+    struct stat about;
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK;
+    if (lstat(flusher.path, &about) != 0)
+        flags |= O_EXCL;
+    else if (S_ISLNK(about.st_mode) && is_planted(&about))
+        return -EPERM;
+    int file = open(flusher.path, flags, 0600);
+    return file < 0 ? -errno : file;
+}
+
 static int open_records_file(void)
 {
     struct stat about;
+    int file;
     if (flusher.file >= 0 && fstat(flusher.file, &about) == 0 && about.st_dev == flusher.device &&
         about.st_ino == flusher.inode)
         return 0;
-    flusher.file = open(flusher.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600);
-    if (flusher.file < 0 || fstat(flusher.file, &about) != 0)
-        return -errno;
+    flusher.file = -1;
+    do
+        file = open_records_path();
+    while (file == -EEXIST);
+    if (file < 0)
+        return file;
+    int status = fstat(file, &about) != 0 ? -errno : 0;
+    if (status == 0 && is_planted(&about))
+        status = -EPERM;
+    if (status != 0) {
+        close(file);
+        return status;
+    }
+    flusher.file = file;
     flusher.device = about.st_dev;
     flusher.inode = about.st_ino;
     return 0;

@@ -11,6 +11,7 @@
 #include "pythia/drain.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/own_file.h"
 #include "pythia/status.h"
 #include "shared/output.h"
 
@@ -146,7 +147,7 @@ static int append_frame(void *context, const void *bytes, size_t size)
 {
     struct leftover *l = context;
     if (l->file < 0)
-        l->file = open(l->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        l->file = pythia_own_file_open(l->path, O_WRONLY | O_CREAT | O_APPEND, NULL);
     if (l->file < 0)
         return -errno;
     return -pythia__write_bytes(l->file, (struct pythia_text){bytes, size});

@@ -3,10 +3,9 @@
 
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
-#include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/own_file.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 
@@ -66,26 +65,19 @@ static int split_headers(const char *path, struct pythia_headers *h, struct pyth
     return PYTHIA_OK;
 }
 
-static void warn_if_headers_readable(const char *path)
-{
-    struct stat about;
-    if (stat(path, &about) == 0 && (about.st_mode & 077))
-        pythia_log(PYTHIA_LOG_WARNING,
-                   "Other users can read the headers; chmod 600 prevents that: file=%s", path);
-}
-
 int pythia_headers_read(const char *path, struct pythia_headers *out, struct pythia_error *e)
 {
     struct pythia_headers h = {0};
     struct pythia_buf bytes = {0};
-    int status = pythia_file_read(path, &bytes, e);
+    int status = pythia_own_secret_check(path, "headers", e);
+    if (status == PYTHIA_OK)
+        status = pythia_file_read(path, &bytes, e);
     if (status == PYTHIA_OK &&
         (bytes.size > FILE_MAX || memchr(bytes.bytes ? bytes.bytes : "", 0, bytes.size))) {
         status = pythia_error_set(e, PYTHIA_EUSAGE, "is larger than 64 KiB, or no text");
         pythia_error_place(e, path, 0, 0);
     }
     if (status == PYTHIA_OK) {
-        warn_if_headers_readable(path);
         h.text_size = bytes.size;
         h.text = pythia_strndup(bytes.bytes ? bytes.bytes : "", bytes.size);
         status = h.text ? split_headers(path, &h, e) : PYTHIA_ENOMEM;

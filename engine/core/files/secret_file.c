@@ -10,6 +10,7 @@
 
 #include "pythia/buf.h"
 #include "pythia/log.h"
+#include "pythia/own_file.h"
 #include "pythia/status.h"
 #include "pythia/text.h"
 
@@ -36,7 +37,7 @@ static int read_secret_file(const char *path, struct pythia_hash_key *out, struc
     char text[DIGITS + 2];
     struct stat about;
     uint64_t high, low;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = pythia_own_file_open(path, O_RDONLY, e);
     if (file < 0)
         return errno == ENOENT ? 1 : fail_secret(e, path, "cannot be read");
     ssize_t size = read(file, text, sizeof(text));
@@ -79,7 +80,8 @@ static int make_secret_file(const char *path, const struct pythia_hash_key *key,
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for a secret");
     }
     int status = PYTHIA_OK;
-    int file = open(beside.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    unlink(beside.bytes); /* of a process that was killed and had the same number */
+    int file = open(beside.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 || write(file, text, DIGITS + 1) != (ssize_t)DIGITS + 1 || fsync(file) != 0 ||
         (link(beside.bytes, path) != 0 && errno != EEXIST))
         status = fail_secret(e, path, "cannot be created");

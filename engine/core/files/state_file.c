@@ -13,6 +13,7 @@
 #include "pythia/buf.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/own_file.h"
 #include "pythia/status.h"
 
 #define HEAD        "SQLite format 3" /* with the NUL: what a database begins with */
@@ -71,7 +72,7 @@ static void write_pid(int file)
 /* Open the file of the lock, and lock it. */
 static int lock_state(const char *path, const char *name, int *out, struct pythia_error *e)
 {
-    int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int file = pythia_own_file_open(name, O_RDWR | O_CREAT | O_NOFOLLOW, e);
     if (file < 0)
         return fail_state_file(e, path, "the lock of the state cannot be created");
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
@@ -122,7 +123,7 @@ int pythia__state_file_prepare(const char *path, struct pythia_error *e)
 {
     char head[sizeof(HEAD)];
     struct stat about;
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+    int file = pythia_own_file_open(path, O_RDWR | O_CREAT, e);
     if (file < 0)
         return fail_state_file(e, path, "cannot be opened as state");
     bool regular = fstat(file, &about) == 0 && S_ISREG(about.st_mode);
@@ -148,7 +149,7 @@ int pythia__state_file_prepare(const char *path, struct pythia_error *e)
     if (about.st_mode & 077)
         pythia_log(PYTHIA_LOG_WARNING,
                    "Other users can read the state; chmod 600 prevents that: file=%s", path);
-    return PYTHIA_OK;
+    return pythia_own_database_check(path, e);
 }
 
 bool pythia__state_file_is_lost(const char *path)

@@ -13,6 +13,7 @@
 #include "pythia/history_file.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/own_file.h"
 #include "pythia/redaction.h"
 #include "pythia/request_type.h"
 #include "pythia/secret_file.h"
@@ -97,7 +98,9 @@ static void keep_space(struct pythia__daemon *d)
     d->learnt = n.learnt + n.renewed;
     pythia_buf_printf(&path, "%s.new", d->engine.s.space);
     int status = pythia_space_file_write(pythia_live_space(d->engine.live), &text);
-    FILE *file = status == PYTHIA_OK && path.bytes ? fopen(path.bytes, "we") : NULL;
+    if (status == PYTHIA_OK && path.bytes)
+        unlink(path.bytes); /* of a pythiad that was killed */
+    FILE *file = status == PYTHIA_OK && path.bytes ? fopen(path.bytes, "wxe") : NULL;
     bool written = file && fwrite(text.bytes, 1, text.size, file) == text.size;
     if (file)
         written = fflush(file) == 0 && fsync(fileno(file)) == 0 && written;
@@ -311,14 +314,6 @@ void pythia__daemon_drain(struct pythia__daemon *d)
 /* The restrictions on a file named in the settings. */
 enum { KIND_PUBLIC, KIND_KEY, KIND_TOKEN };
 
-static void warn_if_readable(const char *path)
-{
-    struct stat about;
-    if (stat(path, &about) == 0 && (about.st_mode & 077))
-        pythia_log(PYTHIA_LOG_WARNING,
-                   "Other users can read the secret; chmod 600 prevents that: file=%s", path);
-}
-
 /* A file as a text, a token without the line break at its end; NULL stays NULL. */
 static int read_secret(const char *path, int kind, char **out, struct pythia_error *e)
 {
@@ -326,11 +321,9 @@ static int read_secret(const char *path, int kind, char **out, struct pythia_err
         return PYTHIA_OK;
     struct pythia_buf bytes = {0};
     bool trimmed = kind == KIND_TOKEN;
-    int status = pythia_file_read(path, &bytes, e);
-    if (status != PYTHIA_OK)
+    int status = kind == KIND_PUBLIC ? PYTHIA_OK : pythia_own_secret_check(path, "secret", e);
+    if (status != PYTHIA_OK || (status = pythia_file_read(path, &bytes, e)) != PYTHIA_OK)
         goto out;
-    if (kind != KIND_PUBLIC)
-        warn_if_readable(path);
     if (bytes.size == 0 || bytes.size > SECRET_MAX) {
         status = pythia_error_set(
             e, PYTHIA_EUSAGE, "%s is empty or too large: a file with one token or key is expected",

@@ -325,7 +325,8 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
     write_counter(to, "pythia_grpc_header_lists_refused_total",
                   "Header lists above the limit, each of which ended its stream.", all.too_long);
     write_counter(to, "pythia_grpc_connections_ended_total",
-                  "Connections closed because of a second header list above the limit.",
+                  "Connections closed because of a second header list above the limit, or of too "
+                  "many frames without content.",
                   all.calmed);
     write_counter(to, "pythia_reads_deferred_total",
                   "Times received bytes waited for a later turn of the event loop.", deferred);

@@ -13,6 +13,7 @@
 #include "pythia/buf.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/own_file.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
 
@@ -31,10 +32,10 @@ struct pythia__span_log {
 
 /* ---- the file ---- */
 
-static int open_span_log(struct pythia__span_log *l)
+static int open_span_log(struct pythia__span_log *l, struct pythia_error *e)
 {
     struct stat about;
-    l->file = open(l->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    l->file = pythia_own_file_open(l->path, O_WRONLY | O_CREAT | O_APPEND, e);
     if (l->file < 0 || fstat(l->file, &about) != 0)
         return PYTHIA_EIO;
     l->bytes = (uint64_t)about.st_size;
@@ -50,7 +51,7 @@ int pythia__span_log_open(const char *path, uint64_t bytes_max,
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the log of spans");
     *l = (struct pythia__span_log){
         .path = path, .bytes_max = bytes_max, .vocabulary = vocabulary, .file = -1};
-    if (open_span_log(l) != PYTHIA_OK) {
+    if (open_span_log(l, e) != PYTHIA_OK) {
         pythia_error_set(e, PYTHIA_EIO, "the log of spans cannot be opened: %s", strerror(errno));
         pythia_error_place(e, path, 0, 0);
         pythia__span_log_close(l);
@@ -106,7 +107,7 @@ static void rotate_span_log(struct pythia__span_log *l)
         return; /* it grows until that works */
     close(l->file);
     l->numbers.rotations++;
-    if (open_span_log(l) != PYTHIA_OK)
+    if (open_span_log(l, NULL) != PYTHIA_OK)
         note_writing(l, false);
 }
 
@@ -115,7 +116,7 @@ void pythia__span_log_flush(struct pythia__span_log *l)
     if (!l || l->held_lines == 0)
         return;
     if (l->file < 0)
-        (void)open_span_log(l);
+        (void)open_span_log(l, NULL);
     bool written = pythia_buf_status(&l->held) == PYTHIA_OK && l->file >= 0 &&
                    write_all(l->file, l->held.bytes, l->held.size);
     note_writing(l, written);

@@ -16,6 +16,7 @@
 #define PYTHIA__GRPC_PREFIX            5 /* of a message: is it packed? and its length */
 #define PYTHIA__GRPC_READ_BYTES        ((size_t)64 * 1024)
 #define PYTHIA__GRPC_HEADER_LIST_BYTES ((size_t)16 * 1024) /* as HTTP/2 counts them */
+#define PYTHIA__GRPC_FRAME_HEAD        9
 
 struct pythia__grpc_connection;
 
@@ -60,9 +61,13 @@ struct pythia__grpc_connection {
     uint64_t turn;                                /* of the loop, in which bytes were taken last */
     size_t turn_bytes;                            /* that were taken in it */
     unsigned long_lists; /* streams whose list of headers was above the limit */
+    unsigned char frame_head[PYTHIA__GRPC_FRAME_HEAD + 1]; /* of the frame that begins */
+    size_t frame_head_size;                                /* bytes of it that have come */
+    size_t frame_left;     /* bytes until the next frame begins: of the preface, or of a frame */
+    size_t overhead_bytes; /* received without content, and not paid for by content */
     struct pythia__grpc_call *calls;
     bool queued;    /* it is resumed in a later turn */
-    bool ends;      /* it broke a limit again: it is told so, and nothing more is read */
+    bool ends;      /* it broke a limit for good: it is told so, and nothing more is read */
     bool receiving; /* nghttp2 is calling back: it must not be asked for what to send */
     bool writing, closing, greeted, served; /* a call was answered */
     uint64_t since_ms;                      /* connected, or the last call ended */

@@ -9,7 +9,9 @@
 #include "grpc_parts.h"
 #include "pythia/status.h"
 
-#define SLICE_BYTES ((size_t)2 * 1024)
+#define SLICE_BYTES    ((size_t)2 * 1024)
+#define OVERHEAD_BYTES ((size_t)64 * 1024) /* 7281 empty frames, which take 1 ms */
+#define CALL_OVERHEAD  ((size_t)128)
 
 static bool has_time(const struct pythia__grpc_server *s)
 {
@@ -26,7 +28,60 @@ static bool has_turn_budget(struct pythia__grpc_connection *c)
     return c->turn_bytes < s->o.turn_bytes && has_time(s);
 }
 
-/* ---- the queue ---- */
+/* ---- frames that carry nothing ---- */
+
+/* A peer may send empty data, settings, pings, priorities, window updates and unknown frames as
+ * often as it likes, and each costs as much time as a frame that is full. Bytes that carry no
+ * content are therefore limited. Content pays for as many of them as it has bytes itself, and a
+ * header list for CALL_OVERHEAD, which is more than a client sends beside a call: a ping and two
+ * window updates are 43 bytes. A message of 8 KiB in frames of one byte is still accepted. The
+ * frame heads are read here because nghttp2 does not report the frames that it ignores. */
+static void count_frame(struct pythia__grpc_connection *c, size_t length, size_t content)
+{
+    bool is_list = c->frame_head[3] == NGHTTP2_HEADERS;
+    size_t paid = is_list ? CALL_OVERHEAD : content;
+    if (!is_list)
+        c->overhead_bytes += PYTHIA__GRPC_FRAME_HEAD + length - content;
+    c->overhead_bytes -= paid < c->overhead_bytes ? paid : c->overhead_bytes;
+    if (c->overhead_bytes > OVERHEAD_BYTES && !c->ends) {
+        c->ends = true;
+        c->server->numbers.calmed++;
+    }
+}
+
+/* A head is whole; with padded data the length of the padding belongs to it. */
+static void take_frame_head(struct pythia__grpc_connection *c)
+{
+    const unsigned char *head = c->frame_head;
+    size_t length = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
+    size_t beyond = c->frame_head_size - PYTHIA__GRPC_FRAME_HEAD, padding = 0;
+    bool is_data = head[3] == NGHTTP2_DATA;
+    if (is_data && (head[4] & NGHTTP2_FLAG_PADDED) && length > 0) {
+        if (beyond == 0)
+            return;
+        padding = beyond + head[PYTHIA__GRPC_FRAME_HEAD];
+        padding = padding < length ? padding : length;
+    }
+    count_frame(c, length, is_data ? length - padding : 0);
+    c->frame_left = length - beyond;
+    c->frame_head_size = 0;
+}
+
+/* Count the frames that begin in these bytes, which are the next ones of the connection. */
+static void count_frames(struct pythia__grpc_connection *c, const char *bytes, size_t size)
+{
+    const char *end = bytes + size;
+    while (bytes < end) {
+        size_t left = (size_t)(end - bytes), skip = c->frame_left < left ? c->frame_left : left;
+        c->frame_left -= skip;
+        bytes += skip;
+        if (bytes == end)
+            return;
+        c->frame_head[c->frame_head_size++] = (unsigned char)*bytes++;
+        if (c->frame_head_size >= PYTHIA__GRPC_FRAME_HEAD)
+            take_frame_head(c);
+    }
+}
 
 /* ---- taking bytes ---- */
 
@@ -52,6 +107,9 @@ static int take_slice(struct pythia__grpc_connection *c, const char *bytes, size
     int status = c->tls ? take_off_tls(c, &bytes, &size) : PYTHIA_OK;
     if (status < 0 || size == 0)
         return status;
+    count_frames(c, bytes, size);
+    if (c->ends)
+        return PYTHIA_OK;
     c->receiving = true;
     if (nghttp2_session_mem_recv(c->session, (const uint8_t *)bytes, size) < 0)
         status = PYTHIA_EFORMAT;

@@ -106,6 +106,7 @@ static struct pythia__grpc_connection *add_connection(struct pythia__grpc_server
         return NULL;
     c->server = s;
     c->since_ms = uv_now(s->loop);
+    c->frame_left = NGHTTP2_CLIENT_MAGIC_LEN;
     if (s->is_pipe)
         uv_pipe_init(s->loop, &c->handle.pipe, 0);
     else

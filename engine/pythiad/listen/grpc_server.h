@@ -53,9 +53,9 @@ struct pythia__grpc_options {
 
 struct pythia__grpc_numbers {
     uint64_t connections, refused_connections, calls, too_large, not_allowed, timed_out, broken;
-    uint64_t too_long;               /* lists of headers above the limit */
-    uint64_t calmed;                 /* connections that were ended, because theirs were so again */
-    uint64_t deferred;               /* times that bytes had to wait for a later turn of the loop */
+    uint64_t too_long; /* lists of headers above the limit */
+    uint64_t calmed;   /* connections ended for such lists, or for frames without content */
+    uint64_t deferred; /* times that bytes had to wait for a later turn of the loop */
     uint64_t evicted[PYTHIA__WAITS]; /* as of http_server.h */
     uint64_t by_status[17];
 };
