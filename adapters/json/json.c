@@ -151,7 +151,7 @@ static int parse_json_string(struct pythia_json *j, struct pythia_text *out)
             if (status != PYTHIA_OK)
                 return status;
         }
-        if (j->dirty && !pythia__structure_is_utf8(text.bytes, text.size)) {
+        if (j->dirty && !pythia__structure_is_utf8(j->input->structure, text.bytes, text.size)) {
             int status = pythia__json_repair_utf8(j, &text);
             if (status != PYTHIA_OK)
                 return status;

@@ -4,32 +4,45 @@
 // document in memory.
 #include "structure.h"
 
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <simdjson.h>
-#include <string>
 
+#include "simdjson_library.h"
+
+// This file has no exceptions and no operators new and delete, so that the program does not need
+// the C++ library before simdjson does.
 struct pythia__structure {
+    const struct pythia__simdjson *library;
     std::unique_ptr<simdjson::internal::dom_parser_implementation> parser;
 };
 
-// simdjson chooses the code for this processor at the first use. It allocates for that, and ends
-// the program where it cannot: so it is done when the program is loaded, and not in the middle.
-static const std::string chosen = simdjson::get_active_implementation()->name();
+static const simdjson::implementation &find_implementation(const struct pythia__simdjson *library)
+{
+    using active = simdjson::internal::atomic_ptr<const simdjson::implementation>;
+    return **static_cast<active *>(library->get_active_implementation());
+}
 
 struct pythia__structure *pythia__structure_create(size_t capacity)
 {
-    std::unique_ptr<pythia__structure> s(new (std::nothrow) pythia__structure());
-    if (!s)
+    const struct pythia__simdjson *library = pythia__simdjson_load();
+    void *memory = library ? std::malloc(sizeof(pythia__structure)) : nullptr;
+    if (!memory)
         return nullptr;
-    auto error = simdjson::get_active_implementation()->create_dom_parser_implementation(
-        capacity, 1, s->parser);
-    return error ? nullptr : s.release();
+    auto *s = new (memory) pythia__structure{library, nullptr};
+    if (find_implementation(library).create_dom_parser_implementation(capacity, 1, s->parser)) {
+        pythia__structure_destroy(s);
+        return nullptr;
+    }
+    return s;
 }
 
 void pythia__structure_destroy(struct pythia__structure *s)
 {
-    delete s;
+    if (s)
+        s->~pythia__structure();
+    std::free(s);
 }
 
 // How many indexes there really are: of text that goes on, simdjson leaves out what is behind the
@@ -61,8 +74,8 @@ enum pythia__structure_result pythia__structure_find(struct pythia__structure *s
                              // text
     case simdjson::EMPTY:    // the same, behind white space
         if (partial && *count > 0)
-            return pythia__structure_is_utf8(text, size) ? PYTHIA__STRUCTURE_OK
-                                                         : PYTHIA__STRUCTURE_BAD_UTF8;
+            return pythia__structure_is_utf8(s, text, size) ? PYTHIA__STRUCTURE_OK
+                                                            : PYTHIA__STRUCTURE_BAD_UTF8;
         *count = 0;
         return error == simdjson::EMPTY ? PYTHIA__STRUCTURE_EMPTY : PYTHIA__STRUCTURE_NO_MEMORY;
     case simdjson::UTF8_ERROR:
@@ -74,7 +87,7 @@ enum pythia__structure_result pythia__structure_find(struct pythia__structure *s
     }
 }
 
-int pythia__structure_is_utf8(const char *text, size_t size)
+int pythia__structure_is_utf8(const struct pythia__structure *s, const char *text, size_t size)
 {
-    return simdjson::validate_utf8(text, size);
+    return s->library->validate_utf8(text, size);
 }

@@ -22,7 +22,8 @@ enum pythia__structure_result {
     PYTHIA__STRUCTURE_NO_MEMORY,
 };
 
-/* For pieces of up to `capacity` bytes; NULL when out of memory. */
+/* For pieces of up to `capacity` bytes; NULL when out of memory, or without simdjson, which is
+ * logged. */
 struct pythia__structure *pythia__structure_create(size_t capacity);
 void pythia__structure_destroy(struct pythia__structure *s);
 
@@ -35,7 +36,7 @@ enum pythia__structure_result pythia__structure_find(struct pythia__structure *s
                                                      const uint32_t **indexes, size_t *count);
 
 /* Are these bytes UTF-8? */
-int pythia__structure_is_utf8(const char *text, size_t size);
+int pythia__structure_is_utf8(const struct pythia__structure *s, const char *text, size_t size);
 
 #ifdef __cplusplus
 }

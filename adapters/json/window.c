@@ -15,11 +15,21 @@
 #include <string.h>
 
 #include "pythia/mem.h"
+#include "simdjson_library.h"
 
 #define WINDOW_BYTES ((size_t)512 * 1024)
 #define LIMIT_BYTES  ((size_t)64 * 1024 * 1024)
 #define STEP_MIN     ((size_t)512)
 #define SEARCH_BYTES ((size_t)4096) /* of text searched for a newline at a time */
+
+int pythia_json_load(void)
+{
+    if (!pythia__simdjson_load())
+        return PYTHIA_EIO;
+    struct pythia__structure *structure = pythia__structure_create(PYTHIA__STRUCTURE_PADDING);
+    pythia__structure_destroy(structure);
+    return structure ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
 
 /* The window begins small and grows with the largest value seen; the padding after it lets simdjson
  * read whole vectors. */

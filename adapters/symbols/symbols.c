@@ -23,9 +23,9 @@
 #define PLACE_MAX   320  /* bytes, as the shim writes them */
 #define MANGLED_MAX 4096 /* bytes of a name that is demangled */
 
-/* Of the C++ library, which is linked with the parser of JSON: the demangled name (to be freed),
- * NULL if it is none. <cxxabi.h> declares it for C++ alone. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *status);
+/* __cxa_demangle of the C++ library, which <cxxabi.h> declares for C++ alone: the demangled name
+ * (to be freed), NULL if it is none. Without that library there is no such function. */
+static char *(*demangle)(const char *mangled, char *buffer, size_t *size, int *status);
 
 static struct {
     __typeof__(dwfl_begin) *begin;
@@ -177,8 +177,10 @@ static bool load_libdw(struct pythia_symbols *s)
         {"dwfl_standard_find_debuginfo", &dw.find_debuginfo},
         {"dwfl_offline_section_address", &dw.section_address},
     };
+    const struct pythia_late_function demangler[] = {{"__cxa_demangle", &demangle}};
     if (!s->loaded) {
         unsetenv("DEBUGINFOD_URLS");
+        (void)pythia_late_load(PYTHIA_STDCXX_LIBRARY, false, demangler, 1);
         s->is_there = pythia_late_load(PYTHIA_DW_LIBRARY, false, functions,
                                        sizeof(functions) / sizeof(functions[0]));
     }
@@ -210,12 +212,12 @@ static struct object *find_object(struct pythia_symbols *s, struct pythia_text n
     return NULL;
 }
 
-/* Write a function as its source has it: "shop::total(shop::order const&)". __cxa_demangle takes a
+/* Write a function as its source has it: "shop::total(shop::order const&)". The demangler takes a
  * name without its prefix for that of a type. */
 static void describe_function(const char *name, struct pythia_buf *to)
 {
     bool mangled = strncmp(name, "_Z", 2) == 0 && strlen(name) <= MANGLED_MAX;
-    char *shown = mangled ? __cxa_demangle(name, NULL, NULL, NULL) : NULL;
+    char *shown = mangled && demangle ? demangle(name, NULL, NULL, NULL) : NULL;
     pythia_buf_puts(to, shown ? shown : name);
     free(shown);
 }

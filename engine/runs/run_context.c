@@ -43,7 +43,7 @@ void pythia_run_context_read(struct pythia_run_context *c)
 {
     struct utsname system;
     struct sysinfo memory;
-    *c = (struct pythia_run_context){.git_dirty = -1};
+    *c = (struct pythia_run_context){0};
     if (uname(&system) == 0) {
         snprintf(c->name, sizeof(c->name), "%s", system.nodename);
         snprintf(c->uname, sizeof(c->uname), "%s %s %s %s", system.sysname, system.release,

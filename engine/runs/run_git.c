@@ -6,15 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -22,7 +19,6 @@ extern char **environ;
 #define PACKED_MAX                                                                                 \
     ((size_t)1 << 20) /* bytes of packed-refs that are read; then git says the commit */
 #define LINKS_MAX 5   /* refs that name another one */
-#define NICE      10
 
 /* ---- the commit, from files ---- */
 
@@ -123,60 +119,66 @@ static void read_commit(const char *folder, char out[65])
 
 /* ---- changes, by git ---- */
 
-/* The last line says that git has not failed: whoever reads it may not be git's parent.
- * --no-optional-locks: a question must not make a git command of the user fail on index.lock. */
-static char command[] =
-    "git --no-optional-locks status --porcelain=v2 --branch --untracked-files=no "
-    "&& echo .";
-
-void pythia_git_ask(struct pythia_git_question *q, struct pythia_run_context *c)
+bool pythia_git_find(struct pythia_git_state *state)
 {
-    char *const words[] = {"sh", "-c", command, NULL};
     char folder[PATH_MAX];
-    int ends[2];
-    *q = (struct pythia_git_question){.pid = -1, .output = -1};
-    c->git_commit[0] = '\0';
-    c->git_dirty = -1;
+    *state = (struct pythia_git_state){.dirty = -1};
     if (!find_repository(folder))
-        return;
+        return false;
     if (!getenv("GIT_DIR"))
-        read_commit(folder, c->git_commit);
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return;
+        read_commit(folder, state->commit);
+    return true;
+}
+
+/* --no-optional-locks: a question must not make a git command of the user fail on index.lock. One
+ * thread: with six, as git takes for 3000 files, it would take processors from the program. */
+static char *const words[] = {
+    "git",      "--no-optional-locks",  "-c", "core.preloadIndex=false", "status", "--porcelain=v2",
+    "--branch", "--untracked-files=no", NULL};
+
+/* Start git with its output on `output`: its process id, or -1. */
+static pid_t start_git(int output)
+{
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     pid_t pid = -1;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, output, 1);
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
-    int failed = posix_spawn(&pid, "/bin/sh", &actions, &attributes, words, environ);
+    if (posix_spawnp(&pid, words[0], &actions, &attributes, words, environ) != 0)
+        pid = -1;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (failed) {
-        close(ends[0]);
-        return;
-    }
-    /* It must not take the program's processor: 3000 files are looked at by six threads. */
-    (void)setpriority(PRIO_PGRP, (id_t)pid, NICE);
-    q->pid = pid;
-    q->output = ends[0];
+    return pid;
 }
 
-/* Lines that begin with '#' are headers, of which one names the commit; "." ends the answer; each
- * other line is a file that has changed. */
+void pythia_git_ask(struct pythia_git_question *q)
+{
+    int ends[2];
+    *q = (struct pythia_git_question){.pid = -1, .output = -1};
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* ours alone: git may wait for us */
+    q->pid = start_git(ends[1]);
+    close(ends[1]);
+    if (q->pid > 0)
+        q->output = ends[0];
+    else
+        close(ends[0]);
+}
+
+/* Lines that begin with '#' are headers, of which one names the commit; each other line is a file
+ * that has changed. */
 static void take_line(struct pythia_git_question *q)
 {
     static const char commit[] = "# branch.oid ";
     q->line[q->line_size] = '\0';
     q->line_size = 0;
-    if (strcmp(q->line, ".") == 0)
-        q->complete = true;
-    else if (q->line[0] != '#')
+    if (q->line[0] != '#')
         q->changed = true;
     else if (strncmp(q->line, commit, sizeof(commit) - 1) == 0 &&
              is_commit(q->line + sizeof(commit) - 1)) /* not "(initial)" */
@@ -192,11 +194,10 @@ static void take_bytes(struct pythia_git_question *q, const char *bytes, size_t 
             q->line[q->line_size++] = bytes[i];
 }
 
-static int64_t read_clock_ms(void)
+static void end_question(struct pythia_git_question *q)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    close(q->output);
+    *q = (struct pythia_git_question){.pid = -1, .output = -1};
 }
 
 void pythia_git_drop(struct pythia_git_question *q)
@@ -204,35 +205,51 @@ void pythia_git_drop(struct pythia_git_question *q)
     if (q->pid <= 0)
         return;
     kill(-q->pid, SIGKILL);
-    close(q->output);
     (void)waitpid(q->pid, NULL, WNOHANG); /* a process that waits for a file system may never end */
-    *q = (struct pythia_git_question){.pid = -1, .output = -1};
+    end_question(q);
 }
 
-/* A file that has changed is certain before the answer is complete; that nothing has is not. */
-bool pythia_git_take(struct pythia_git_question *q, int wait_ms, struct pythia_run_context *c)
+/* Whether the files are unchanged is certain only if git has not failed. */
+static bool wait_for_git(const struct pythia_git_question *q)
 {
-    int64_t until = read_clock_ms() + wait_ms;
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid(q->pid, &status, 0)) < 0 && errno == EINTR) {
+    }
+    return ended == q->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* False: git is still at work. */
+static bool read_answer(struct pythia_git_question *q)
+{
     char bytes[4096];
-    bool ended = q->pid <= 0;
-    while (!ended && !q->complete && !q->changed) {
-        int64_t left = until - read_clock_ms();
-        struct pollfd one = {.fd = q->output, .events = POLLIN};
-        int ready = poll(&one, 1, left > 0 ? (int)left : 0);
-        if (ready < 0 && errno == EINTR)
-            continue;
-        if (ready <= 0)
-            return false;
+    for (;;) {
         ssize_t got = read(q->output, bytes, sizeof(bytes));
         if (got > 0)
             take_bytes(q, bytes, (size_t)got);
-        ended = got <= 0;
+        if (q->changed || got == 0)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return errno != EAGAIN;
     }
-    if (q->complete || q->changed) {
-        if (!c->git_commit[0])
-            snprintf(c->git_commit, sizeof(c->git_commit), "%s", q->commit);
-        c->git_dirty = c->git_commit[0] ? q->changed : -1;
-    }
-    pythia_git_drop(q);
+}
+
+bool pythia_git_take(struct pythia_git_question *q, struct pythia_git_state *state)
+{
+    state->dirty = -1;
+    if (q->pid <= 0)
+        return true;
+    if (!read_answer(q))
+        return false;
+    /* That a file has changed is certain before the answer is complete. */
+    bool changed = q->changed, known = changed || wait_for_git(q);
+    if (known && !state->commit[0])
+        snprintf(state->commit, sizeof(state->commit), "%s", q->commit);
+    if (known && state->commit[0])
+        state->dirty = changed;
+    if (changed)
+        pythia_git_drop(q);
+    else
+        end_question(q);
     return true;
 }

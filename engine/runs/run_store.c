@@ -19,6 +19,7 @@
 #include "store_parts.h"
 
 #define APPLICATION_ID 0x50797275 /* "Pyru", in the header of the file: file(1) shows it */
+#define HEADER_BYTES   100        /* of which those at 60 are the schema, at 68 the program */
 #define BUSY_MS        10000
 #define WAIT_MS        5 /* between two tries of what SQLite does not wait for itself */
 
@@ -176,11 +177,16 @@ static int start_log(const struct pythia_run_store *s, struct pythia_error *e)
 }
 
 /* SQLite makes a file with the rights of the umask: make it first, for its owner only. The files
- * that SQLite puts beside it get the same rights. */
-static int prepare_file(const char *path, bool create, struct pythia_error *e)
+ * that SQLite puts beside it get the same rights. `header`: the first bytes of the file, or zeros;
+ * NULL: nobody wants them. No database of this process may be open, as closing any file of it gives
+ * up SQLite's locks. */
+static int prepare_file(const char *path, bool create, unsigned char *header,
+                        struct pythia_error *e)
 {
     int file = pythia_own_file_open(path, (create ? O_CREAT : 0) | O_RDWR, e);
     if (file >= 0) {
+        if (header && pread(file, header, HEADER_BYTES, 0) < 0)
+            memset(header, 0, HEADER_BYTES);
         close(file);
         return pythia_own_database_check(path, e);
     }
@@ -189,6 +195,39 @@ static int prepare_file(const char *path, bool create, struct pythia_error *e)
         return pythia_error_set(e, PYTHIA_EIO,
                                 "does not exist: no run has been recorded (pythia run --db)");
     return pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
+}
+
+static uint32_t read_header_number(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* SQLite puts files beside the database. */
+static bool can_write_beside(const char *path)
+{
+    char folder[sizeof(((struct pythia_run_store *)0)->path)];
+    const char *slash = strrchr(path, '/');
+    int size = slash ? (int)(slash - path) + 1 : 1;
+    snprintf(folder, sizeof(folder), "%.*s", size, slash ? path : ".");
+    return access(folder, W_OK | X_OK) == 0;
+}
+
+/* Opening the database takes as long as a short program runs, and tells of a file of runs nothing
+ * that its header does not; what is none, or an old one, is opened to say why, or to migrate it. */
+int pythia_run_store_check(const char *path, struct pythia_error *e)
+{
+    unsigned char header[HEADER_BYTES] = {0};
+    struct pythia_run_store *s = NULL;
+    int status = prepare_file(path, true, header, e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (memcmp(header, "SQLite format 3", 16) == 0 &&
+        read_header_number(header + 60) == PYTHIA_RUN_SCHEMA &&
+        read_header_number(header + 68) == APPLICATION_ID && can_write_beside(path))
+        return PYTHIA_OK;
+    status = pythia_run_store_open(path, true, &s, e);
+    pythia_run_store_close(s);
+    return status;
 }
 
 static int open_run_database(struct pythia_run_store *s, struct pythia_error *e)
@@ -217,7 +256,7 @@ int pythia_run_store_open(const char *path, bool create, struct pythia_run_store
         pythia_error_place(e, path, 0, 0);
         return pythia_error_set(e, PYTHIA_EIO, "the path is too long");
     }
-    int status = prepare_file(path, create, e);
+    int status = prepare_file(path, create, NULL, e);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_run_store *s = pythia_calloc(1, sizeof(*s));

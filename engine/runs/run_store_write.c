@@ -274,22 +274,27 @@ out:
     return status;
 }
 
+/* Of most runs most tables have nothing, and to prepare a statement takes time. */
 static int insert_all(const struct pythia_run_store *s, const struct pythia_run *run, int64_t *id,
                       struct pythia_error *e)
 {
     int64_t host = 0;
     int status = find_host(s, &run->host, &host, e);
-    if (status != PYTHIA_OK || (status = insert_run(s, run, host, id, e)) != PYTHIA_OK ||
-        (status = add_meta(s, run, *id, e)) != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = insert_run(s, run, host, id, e)) != PYTHIA_OK)
+        return status;
+    if (run->meta_count > 0 && (status = add_meta(s, run, *id, e)) != PYTHIA_OK)
         return status;
     if (run->output_bytes[0] + run->output_bytes[1] > 0 &&
         (status = add_output(s, run, *id, e)) != PYTHIA_OK)
         return status;
-    if ((status = add_artifacts(s, run, *id, e)) != PYTHIA_OK ||
-        (status = insert_callpaths(s, run, *id, e)) != PYTHIA_OK ||
-        (status = add_processes(s, run, *id, e)) != PYTHIA_OK)
+    if (run->artifact_count > 0 && (status = add_artifacts(s, run, *id, e)) != PYTHIA_OK)
         return status;
-    return add_findings(s, *id, run->findings, run->finding_count, e);
+    if (run->callpath_count > 0 && (status = insert_callpaths(s, run, *id, e)) != PYTHIA_OK)
+        return status;
+    if (run->process_count > 0 && (status = add_processes(s, run, *id, e)) != PYTHIA_OK)
+        return status;
+    return run->finding_count == 0 ? PYTHIA_OK
+                                   : add_findings(s, *id, run->findings, run->finding_count, e);
 }
 
 /* IMMEDIATE takes the right to write at once, and so waits for other writers there: a transaction

@@ -148,6 +148,7 @@ static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_
         .p50_ns = pythia_sketch_quantile(sketch, .5),
         .p90_ns = pythia_sketch_quantile(sketch, .9),
         .p99_ns = pythia_sketch_quantile(sketch, .99),
+        .p99_9_ns = pythia_sketch_quantile(sketch, .999),
         /* The share is of all requests' squares, not of the type's, so that groups of different
          * types can be sorted by it. */
         .variance_share = share_or_nan(pythia_exact_moments_squares(m), x->sum_of_squares),

@@ -8,6 +8,7 @@ import pty
 import re
 import shutil
 import signal
+import sqlite3
 import stat
 import struct
 import subprocess
@@ -189,6 +190,39 @@ class TestRecord(Runs):
         self.assertEqual(done.stdout, b"y\n")
         self.assertEqual(self.show()["signal"], signal.SIGPIPE)
 
+    def test_a_program_that_the_kernel_refuses_is_recorded(self):
+        os.chmod(self.file("program", "\x7fELF, but no more of it\n"), 0o700)
+        done = self.record("--", "./program")
+        self.assertEqual((done.returncode, done.stderr), (126, b"pythia: error: ./program: Exec format error\n"))
+        self.assertEqual(self.show()["exit_status"], 126)
+
+    def test_a_file_that_is_damaged_is_told_at_the_end(self):
+        """It is opened beside the program, so that what is wrong behind its header is found then: its tables, or their pages."""
+        for at, size in (100, 3996), (4096, 40960):
+            self.environment["PYTHIA_RUNS"] = self.db = os.path.join(self.path, f"{at}.db")
+            self.record("--", "true")
+            with open(self.db, "r+b") as f:
+                f.seek(at)
+                f.write(b"x" * size)
+            done = self.record("--", "echo", "ran")
+            self.assertEqual((done.returncode, done.stdout), (1, b"ran\n"))
+            self.assertIn(b"The run was not recorded: " + self.db.encode(), done.stderr)
+
+    def test_a_file_that_is_locked_holds_no_output_up(self):
+        """Somebody has it alone: what the program says comes through all the same, and its record waits."""
+        self.record("--", "true")
+        db = sqlite3.connect(self.db, isolation_level=None)
+        db.execute("PRAGMA locking_mode=EXCLUSIVE")
+        db.execute("BEGIN IMMEDIATE")
+        program = subprocess.Popen([PYTHIA, "run", "-q", "--", "sh", "-c", "echo said"], env=self.environment, cwd=self.path,
+                                   stdout=subprocess.PIPE)
+        self.assertEqual(program.stdout.readline(), b"said\n")
+        db.execute("ROLLBACK")
+        db.close()
+        self.assertEqual(program.wait(HANGS), 0)
+        program.stdout.close()
+        self.assertEqual(len(self.runs()), 2)
+
     def test_ten_runs_at_once_give_ten_records(self):
         for turn in range(20):  # each on a new file
             self.environment["PYTHIA_RUNS"] = self.db = os.path.join(self.path, "turn%d.db" % turn)
@@ -368,11 +402,14 @@ class TestSource(Runs):
 
     def test_a_program_that_ends_first_does_not_wait(self):
         os.mkfifo(os.path.join(self.path, "go"))
-        self.stand_in(f"read go < '{self.path}/go'; echo '# branch.oid {self.commit}'; echo $go")
+        self.stand_in(f"grep SigCgt /proc/$PPID/status > '{self.path}/caught'\n"
+                      f"read go < '{self.path}/go'; echo '# branch.oid {self.commit}'; echo $go")
         for word, dirty in (("1 .M N... a", 1), ("# branch.head main", 0)):
             self.assertEqual(self.recorded(), (self.commit, None))
             self.file("go", word + "\n")
             self.settles(self.commit, dirty)
+        with open(os.path.join(self.path, "caught"), encoding="ascii") as caught:
+            self.assertEqual(int(caught.read().split()[1], 16) & 0x7fffffff, 0)  # whoever asks git can be ended
 
     def test_a_git_that_hangs_holds_nobody_up(self):
         self.stand_in("exec sleep 1000")
@@ -382,6 +419,37 @@ class TestSource(Runs):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HANGS)
         self.assertEqual(done.stderr.count(b"git status takes more than 1 s here"), 1)
         self.assertEqual([self.known(run) for run in (2, 3, 4)], 3 * [(self.commit, None)])
+
+    def test_a_program_that_a_signal_ends_first_does_not_wait_either(self):
+        os.mkfifo(os.path.join(self.path, "go"))
+        self.stand_in(f"read go < '{self.path}/go'; echo '# branch.oid {self.commit}'; echo $go")
+        done = subprocess.run([PYTHIA, "run", "-q", "--", "sh", "-c", "kill -TERM $$"], cwd=self.tree, env=self.environment, timeout=HANGS)
+        self.assertEqual(done.returncode, -signal.SIGTERM)
+        self.assertEqual(self.known(1), (self.commit, None))
+        self.file("go", "1 .M N... a\n")
+        self.settles(self.commit, 1)
+
+    def test_a_run_that_is_killed_leaves_no_git(self):
+        self.stand_in("exec sleep 1000")
+        run = subprocess.Popen([PYTHIA, "run", "-q", "--", "cat"], cwd=self.tree, env=self.environment, stdin=subprocess.PIPE)
+        path = os.path.join(self.path, "pid")
+        while not os.path.exists(path):
+            time.sleep(.05)
+        run.kill()
+        run.communicate(timeout=HANGS)
+        with open(path, encoding="ascii") as lines:
+            git = int(lines.read())
+        for _ in range(20 * HANGS):
+            if not os.path.exists(f"/proc/{git}"):
+                return
+            time.sleep(.05)
+        self.fail(f"process {git} is still there")
+
+    def test_without_standard_files(self):
+        self.recorded()
+        self.settles(self.commit, 0)
+        subprocess.run(["sh", "-c", '"$0" run -q -- true <&- >&- 2>&-', PYTHIA], cwd=self.tree, env=self.environment, check=True, timeout=HANGS)
+        self.settles(self.commit, 0)
 
     def test_the_runs_of_a_suite_know_it_each(self):
         self.assertEqual(self.recorded("tree", "--repeat", "5")[0], self.commit)

@@ -20,9 +20,9 @@ static const char foreign[] =
     " \"stderr\": \"\", \"tiledb_stats\": null, \"host_context\": {\"uname\": \"Linux x\","
     " \"cpu_count\": 8, \"total_physical_mem_bytes\": 16000000000}, \"user_time_sec\": \"0.20\","
     " \"system_time_sec\": \"0.01\", \"pct_of_cpu\": \"99\", \"elapsed_time_sec\": \"1:02.50\","
-    " \"max_res_set_sz_kb\": \"2048\", \"major_page_faults\": \"0\", \"minor_page_faults\": \"12\","
+    " \"max_res_set_sz_kb\": \"2048\", \"major_page_faults\": \"1\", \"minor_page_faults\": \"12\","
     " \"voluntary_context_switches\": \"3\", \"involuntary_context_switches\": 4,"
-    " \"file_system_inputs\": \"0\", \"file_system_outputs\": \"8\", \"exit_status\": \"2\"}";
+    " \"file_system_inputs\": \"5\", \"file_system_outputs\": \"8\", \"exit_status\": \"2\"}";
 
 static void a_record_of_the_other_profiler_is_read(void **state)
 {
@@ -35,9 +35,15 @@ static void a_record_of_the_other_profiler_is_read(void **state)
     assert_int_equal(run->metrics[PYTHIA_RUN_USER_NS], 200000000);
     assert_int_equal(run->metrics[PYTHIA_RUN_SYS_NS], 10000000);
     assert_int_equal(run->metrics[PYTHIA_RUN_MAX_RSS], 2097152);
+    assert_int_equal(run->metrics[PYTHIA_RUN_MAJOR_FAULTS], 1);
     assert_int_equal(run->metrics[PYTHIA_RUN_MINOR_FAULTS], 12);
+    assert_int_equal(run->metrics[PYTHIA_RUN_VOLUNTARY_SWITCHES], 3);
     assert_int_equal(run->metrics[PYTHIA_RUN_INVOLUNTARY_SWITCHES], 4);
+    assert_int_equal(run->metrics[PYTHIA_RUN_IN_BLOCKS], 5);
+    assert_int_equal(run->metrics[PYTHIA_RUN_OUT_BLOCKS], 8);
     assert_int_equal(run->metrics[PYTHIA_RUN_READ_BYTES], -1);
+    assert_string_equal(run->host.uname, "Linux x");
+    assert_int_equal(run->host.memory_bytes, 16000000000);
     assert_int_equal(run->host.cpus, 8);
     assert_int_equal(run->output[0].size, 3);
     pythia_run_parsed_destroy(p);

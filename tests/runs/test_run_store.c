@@ -235,6 +235,44 @@ static void a_database_of_another_program_is_left_alone(void **state)
     write_sql("INSERT INTO t VALUES(2)"); /* still what it was */
 }
 
+static void check_file(int expected, const char *part)
+{
+    struct pythia_error e = {0};
+    assert_int_equal(pythia_run_store_check(path, &e), expected);
+    if (part && !strstr(e.sentence, part))
+        fail_msg("'%s' is not in '%s'", part, e.sentence);
+}
+
+/* Whatever runs cannot be added to is told before a program starts; a file of runs is not opened.
+ */
+static void a_file_is_checked_without_opening_it(void **state)
+{
+    struct stat about;
+    check_file(PYTHIA_OK, NULL); /* made, and with its tables */
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0600);
+    struct pythia_run_store *s = open_store();
+    add_run(s, 5, "v1");
+    pythia_run_store_close(s);
+    write_sql("DROP TABLE process; PRAGMA user_version=1;");
+    check_file(PYTHIA_OK, NULL);
+    write_sql("SELECT * FROM process"); /* migrated */
+    write_sql("PRAGMA user_version=999");
+    check_file(PYTHIA_EFORMAT, "newer");
+    write_sql("PRAGMA user_version=2; PRAGMA application_id=7");
+    check_file(PYTHIA_EFORMAT, "another program");
+    write_sql("PRAGMA application_id=1350136437");
+    FILE *file = fopen(path, "r+"); /* what follows the first page is not looked at */
+    fseek(file, 4096, SEEK_SET);
+    fputs("damaged", file);
+    fclose(file);
+    check_file(PYTHIA_OK, NULL);
+    file = fopen(path, "w");
+    fputs("no database, and short", file);
+    fclose(file);
+    check_file(PYTHIA_EFORMAT, "no database of runs");
+}
+
 /* A file as the first schema had it: without processes. */
 static void a_file_of_an_older_pythia_is_migrated(void **state)
 {
@@ -343,6 +381,7 @@ int main(void)
         TEST(filters_choose_runs_in_the_order_of_their_start),
         TEST(only_the_owner_may_read_the_file),
         TEST(a_database_of_another_program_is_left_alone),
+        TEST(a_file_is_checked_without_opening_it),
         TEST(a_file_of_an_older_pythia_is_migrated),
         TEST(a_file_of_a_newer_pythia_is_refused),
         TEST(a_file_that_is_no_database_is_refused),

@@ -65,6 +65,23 @@ static inline void read_rows(struct collected_rows *c, char *text, const char *n
     }
 }
 
+/* "<prefix>.<process>.<number>.<16 hexadecimal digits>.csv", with rows of that process alone. */
+static inline void check_file_of_rows(const char *name, const struct row *rows, size_t count)
+{
+    char prefix[16], id[32];
+    int pid, end = 0;
+    unsigned number;
+    int fields = sscanf(name, "%15[a-z].%d.%u.%31[0-9a-f].csv%n", prefix, &pid, /* NOLINT */
+                        &number, id, &end);
+    if (fields != 4 || end == 0 || name[end] != '\0' || strlen(id) != 16)
+        fail_msg("%s is no name of a file of rows", name);
+    if (strcmp(prefix, "duration") != 0 && strcmp(prefix, "observed") != 0 &&
+        strcmp(prefix, "runtime") != 0)
+        fail_msg("%s has no known prefix", name);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(rows[i].pid, pid);
+}
+
 static inline int compare_rows(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
@@ -94,7 +111,9 @@ static inline void collect_files(struct collected_rows *c, const char *folder, c
         assert_int_equal(fread(text, 1, (size_t)about.st_size, in), about.st_size);
         text[about.st_size] = '\0';
         fclose(in);
+        size_t before = c->count;
         read_rows(c, text, path);
+        check_file_of_rows(e->d_name, c->rows + before, c->count - before);
         free(text);
         c->files++;
         c->bytes += (uint64_t)about.st_size;

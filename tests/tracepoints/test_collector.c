@@ -94,6 +94,67 @@ static void what_is_measured_comes_into_files(void **state)
     assert_int_equal(all.temporary, 0);
 }
 
+static void *end_duration(void *begun)
+{
+    static struct pythia_label label = PYTHIA_LABEL("by two threads");
+    pythia_duration_end(&label, *(uint64_t *)begun);
+    return NULL;
+}
+
+static void measure_nested(void)
+{
+    static struct pythia_label outer = PYTHIA_LABEL("outer"), inner = PYTHIA_LABEL("inner");
+    pthread_t thread;
+    start_with((struct pythia_collector_options){.no_runtime = 1});
+    uint64_t begun = pythia_duration_begin();
+    pause_ms(3);
+    uint64_t within = pythia_duration_begin();
+    pause_ms(2);
+    pythia_duration_end(&inner, within);
+    pause_ms(3);
+    pythia_duration_end(&outer, begun);
+    assert_int_equal(pthread_create(&thread, NULL, end_duration, &begun), 0);
+    pthread_join(thread, NULL);
+}
+
+static void durations_are_nested_and_end_on_any_thread(void **state)
+{
+    if (THREAD_SANITIZED)
+        skip();
+    in_child(measure_nested);
+    collect_files(&all, csv_folder, "duration.", 0);
+    assert_int_equal(all.count, 3);
+    double inner = row_of(&all, "inner", 0)->value, outer = row_of(&all, "outer", 0)->value;
+    assert_true(inner >= .002 && outer >= inner + .006);
+    assert_true(row_of(&all, "by two threads", 0)->value >= outer);
+}
+
+static void time_a_request(void)
+{
+    start_with((struct pythia_collector_options){.no_runtime = 1});
+    PYTHIA_REQUEST("order");
+    PYTHIA_TIME_IT("timed");
+    pause_ms(2);
+}
+
+/* What is timed inside of a request is a span of it, too. */
+static void what_is_timed_is_a_span(void **state)
+{
+    struct collection c;
+    open_point("test:timed");
+    in_child(time_a_request);
+    collect_files(&all, csv_folder, "duration.", 0);
+    assert_int_equal(all.count, 1);
+    read_spans(&c);
+    assert_int_equal(c.count, 1);
+    size_t span = only(&c, "test:timed");
+    assert_text(&c, span, "request_type", "order");
+    double span_s = (double)span_at(&c, span)->duration_ns / 1e9;
+    assert_true(span_s >= .002 && row_of(&all, "timed", 0)->value >= span_s - 1e-6);
+    collection_close(&c);
+    close_point("test:timed");
+}
+
 static void wrong_options(void)
 {
     struct pythia_collector_options o = {0};
@@ -556,6 +617,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_measured_comes_into_files, begin, end),
+        cmocka_unit_test_setup_teardown(durations_are_nested_and_end_on_any_thread, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_timed_is_a_span, begin, end),
         cmocka_unit_test_setup_teardown(options_are_checked, begin, end),
         cmocka_unit_test_setup_teardown(children_have_their_own_rows, begin, end),
         cmocka_unit_test_setup_teardown(what_a_killed_process_loses_is_bounded, begin, end),

@@ -75,15 +75,15 @@ int pythia__capture_begin(struct pythia__capture *c)
     return PYTHIA_OK;
 }
 
-void pythia__capture_enter(const struct pythia__capture *c)
+int pythia__capture_enter(const struct pythia__capture *c, posix_spawn_file_actions_t *actions)
 {
     bool shared = c->streams[1].source < 0 && c->streams[0].source >= 0 && is_one_file(1, 2);
-    if (c->streams[0].target >= 0)
-        dup2(c->streams[0].target, 1);
-    if (shared)
-        dup2(c->streams[0].target, 2);
-    else if (c->streams[1].target >= 0)
-        dup2(c->streams[1].target, 2);
+    int ends[2] = {c->streams[0].target, shared ? c->streams[0].target : c->streams[1].target};
+    int error = 0;
+    for (int i = 0; i < 2 && error == 0; i++)
+        if (ends[i] >= 0)
+            error = posix_spawn_file_actions_adddup2(actions, ends[i], 1 + i);
+    return error;
 }
 
 /* Write all of it, as the program itself would have waited to. */

@@ -2,6 +2,7 @@
 #ifndef PYTHIA_CLI_CAPTURE_H
 #define PYTHIA_CLI_CAPTURE_H
 
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +28,8 @@ struct pythia__capture {
  * PYTHIA_OK, PYTHIA_EIO after saying why, or PYTHIA_ENOMEM. _end gives back all in any case. */
 int pythia__capture_begin(struct pythia__capture *c);
 
-/* In the child, between fork and exec. */
-void pythia__capture_enter(const struct pythia__capture *c);
+/* Add what gives the program its ends. 0, or an error number. */
+int pythia__capture_enter(const struct pythia__capture *c, posix_spawn_file_actions_t *actions);
 
 /* In the parent: pass on what comes until the process of `pidfd` has ended and nothing more waits.
  * If what it started still holds an end, a process stays behind that passes on until the last one

@@ -10,9 +10,9 @@
 
 /* Settings of a child process. */
 struct pythia__child {
-    const char *program;           /* its path */
-    char *const *arguments;        /* ends with NULL */
-    void (*set_up)(void *context); /* called in the child; NULL: nothing is to be done there */
+    const char *program;                        /* its path */
+    char *const *arguments;                     /* ends with NULL */
+    char *const *environment;                   /* ends with NULL; NULL: ours */
     void (*on_start)(void *context, pid_t pid); /* called here once it runs; may be NULL */
     void *context;
     struct pythia__capture *capture; /* NULL: its output goes where ours goes */
@@ -22,7 +22,7 @@ struct pythia__child {
 struct pythia__child_result {
     int status;                      /* of wait(2); that of exit(126) or exit(127) if it cannot be
                                         executed */
-    uint64_t started_ns, wall_ns;    /* Unix epoch; from before fork until after wait */
+    uint64_t started_ns, wall_ns;    /* Unix epoch; from before its start until after wait */
     struct rusage usage;             /* of it, and of all that it waited for */
     int64_t read_bytes, write_bytes; /* from and to storage; -1: not known */
 };

@@ -16,10 +16,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "child.h"
 #include "declarations.h"
+#include "environment.h"
 #include "probes.h"
 #include "processes.h"
 #include "program.h"
@@ -71,6 +73,7 @@ struct running {
     const struct settings *s;
     struct pythia__declarations points;
     struct pythia__probes probes;
+    struct pythia__environment environment; /* of the program */
     char program[4096], folder[4096], plan[4200], report[4300];
     char shim[PATH_MAX];
     char records[PATH_MAX + 16]; /* as the library will expand it */
@@ -112,7 +115,7 @@ static bool find_shim(char *out, size_t size)
 }
 
 /* Let each Python that is started find the hooks of functions of Python. */
-static void set_python_path(void)
+static void set_python_path(struct pythia__environment *e)
 {
     static const char *const places[] = {"../tracepoints", PYTHIA_FUNCTIONS_FOLDER};
     char folder[PATH_MAX], path[2 * PATH_MAX];
@@ -124,7 +127,7 @@ static void set_python_path(void)
     int size = snprintf(path, sizeof(path), "%s%s%s", folder, earlier && *earlier ? ":" : "",
                         earlier ? earlier : "");
     if ((size_t)size < sizeof(path))
-        setenv("PYTHONPATH", path, 1);
+        pythia__environment_set(e, "PYTHONPATH", path);
 }
 
 static bool traces_probes(const struct settings *s)
@@ -314,24 +317,24 @@ static int open_own(const struct running *r, struct pythia_buf *opened)
     return pythia_buf_status(opened);
 }
 
-static void set_environment(const struct running *r, const char *shim)
+static int set_environment(struct running *r)
 {
+    struct pythia__environment *e = &r->environment;
     const char *earlier = getenv("LD_PRELOAD");
     char preload[2 * PATH_MAX];
-    snprintf(preload, sizeof(preload), "%s%s%s", shim, earlier && *earlier ? ":" : "",
+    snprintf(preload, sizeof(preload), "%s%s%s", r->shim, earlier && *earlier ? ":" : "",
              earlier ? earlier : "");
-    setenv("LD_PRELOAD", preload, 1);
-    setenv("PYTHIA_HOOKS", r->plan, 1);
-    set_python_path();
+    pythia__environment_set(e, "LD_PRELOAD", preload);
+    pythia__environment_set(e, "PYTHIA_HOOKS", r->plan);
+    set_python_path(e);
     const char *service = r->s->service ? r->s->service : pythia__probes_service(&r->probes);
     if (service)
-        setenv("PYTHIA_SERVICE", service, 1);
-    if (r->s->live)
-        unsetenv("PYTHIA_RECORDS");
-    else
-        setenv("PYTHIA_RECORDS", r->records, 1);
+        pythia__environment_set(e, "PYTHIA_SERVICE", service);
+    pythia__environment_set(e, "PYTHIA_RECORDS", r->s->live ? NULL : r->records);
     /* Functions may be called more often than trace points are that somebody has put there. */
-    setenv("PYTHIA_RING_BYTES", RING_BYTES, 0);
+    if (!getenv("PYTHIA_RING_BYTES"))
+        pythia__environment_set(e, "PYTHIA_RING_BYTES", RING_BYTES);
+    return e->status;
 }
 
 /* ---- after ---- */
@@ -461,12 +464,6 @@ static void remove_folder(const struct running *r)
 
 /* ---- all of it ---- */
 
-static void set_up(void *context)
-{
-    const struct running *r = context;
-    set_environment(r, r->shim);
-}
-
 /* Everything up to the start of the program: DONE, or the status to end with. */
 static int prepare_run(struct running *r, const char *command, struct pythia_buf *opened)
 {
@@ -484,7 +481,7 @@ static int prepare_run(struct running *r, const char *command, struct pythia_buf
     r->found = pythia_calloc(r->points.count + 1, sizeof(*r->found));
     int status = r->found ? choose_records(r) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK || (status = write_plan(r)) != PYTHIA_OK ||
-        (status = open_own(r, opened)) != PYTHIA_OK)
+        (status = set_environment(r)) != PYTHIA_OK || (status = open_own(r, opened)) != PYTHIA_OK)
         return status == PYTHIA_ENOMEM ? pythia__fail(status) : PYTHIA__EXIT_FAILED;
     return PYTHIA__EXIT_DONE;
 }
@@ -500,7 +497,7 @@ static int run_hooked(struct running *r, const struct pythia__benchmark *b,
     *started = code == PYTHIA__EXIT_DONE;
     if (*started) {
         struct pythia__child child = {
-            .program = r->program, .arguments = b->arguments, .set_up = set_up, .context = r};
+            .program = r->program, .arguments = b->arguments, .environment = r->environment.words};
         bool known = !r->s->live && !strchr(r->s->records ? r->s->records : RECORDS, '%');
         const char *records = r->s->records ? r->s->records : RECORDS;
         if (!recording) {
@@ -520,6 +517,7 @@ static int run_hooked(struct running *r, const struct pythia__benchmark *b,
     pythia_buf_free(&opened);
     pythia__declarations_free(&r->points);
     pythia__probes_free(&r->probes);
+    pythia__environment_free(&r->environment);
     return code;
 }
 
@@ -550,11 +548,13 @@ static int run_once(const struct settings *s, const struct pythia__benchmark *b,
 
 /* All benchmarks once, then all again: what drifts on the machine meets all of them alike. Ends
  * early where one cannot be started or the user interrupts it. The exit status is the first that
- * was not 0. */
+ * was not 0. `signalled`: the status of wait(2) of the last one if a signal ended it, else 0. */
 static int run_rounds(const struct settings *s, const struct pythia__benchmark *benchmarks,
-                      size_t count, int64_t rounds, struct pythia__recording *recording)
+                      size_t count, int64_t rounds, struct pythia__recording *recording,
+                      int *signalled)
 {
     int worst = PYTHIA__EXIT_DONE;
+    *signalled = 0;
     for (int64_t round = 0; round < rounds; round++)
         for (size_t i = 0; i < count; i++) {
             struct pythia__child_result result;
@@ -566,8 +566,10 @@ static int run_rounds(const struct settings *s, const struct pythia__benchmark *
                 code = pythia__child_exit(result.status);
             worst = worst == PYTHIA__EXIT_DONE ? code : worst;
             bool last = round + 1 == rounds && i + 1 == count;
-            if (code > 128 && (last || code == 128 + SIGINT || code == 128 + SIGQUIT))
-                return pythia__child_end(result.status);
+            if (code > 128 && (last || code == 128 + SIGINT || code == 128 + SIGQUIT)) {
+                *signalled = WIFSIGNALED(result.status) ? result.status : 0;
+                return code;
+            }
         }
     return worst;
 }
@@ -592,9 +594,10 @@ static int run_benchmarks(const struct settings *s, const struct pythia__benchma
     }
     if (s->recording.repeat > 0)
         rounds = s->recording.repeat;
-    int code = run_rounds(s, benchmarks, count, rounds, recording);
+    int signalled;
+    int code = run_rounds(s, benchmarks, count, rounds, recording, &signalled);
     pythia__recording_end(recording);
-    return code;
+    return signalled ? pythia__child_end(signalled) : code;
 }
 
 static int run_program(const void *settings, char *const *operands, int count)

@@ -1,27 +1,41 @@
-/* Answers of git that come after the program has ended: nobody waits for them, and they are added
- * to the record of the run once they are there. */
+/* What git says of the source of a run. A process of its own asks it beside the program; what comes
+ * after the program has ended nobody waits for, and that process adds it to the record. */
 #ifndef PYTHIA_CLI_LATE_GIT_H
 #define PYTHIA_CLI_LATE_GIT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "pythia/run_git.h"
-#include "pythia/run_store.h"
 
-#define PYTHIA__LATE_GIT_MS 10000 /* after which it is given up */
+#define PYTHIA__LATE_GIT_MS 10000 /* after the end of the program, when git is given up */
 
-/* The question of a run that is recorded. */
+/* The question of a run. */
 struct pythia__late_git {
-    struct pythia_git_question question;
-    struct pythia_run_context context; /* as the question was asked */
-    int64_t run;                       /* 0: none is late */
+    const char *path; /* of the file of runs; borrowed */
+    struct pythia_git_state state;
+    int link;    /* to the process that asks, if `asker` is positive */
+    pid_t asker; /* 0: nobody is asked */
+    pid_t ended; /* an earlier one, which is to be waited for; 0: none */
+    int64_t run; /* that is stored without the answer; 0: none is */
 };
 
-/* Wait for the answer for at most `wait_ms`, and add it to the record, or give it up. False: it was
- * given up. */
-bool pythia__late_git_settle(struct pythia__late_git *late, struct pythia_run_store *store,
-                             int wait_ms);
+/* Start the process, for a repository that pythia_git_find has put into `state`. No file of runs
+ * may be open, and no other thread may run. */
+void pythia__late_git_ask(struct pythia__late_git *late);
 
-/* Leave that to a process of its own, which has the file of runs at `path` and ends by itself. No
- * store may be open, and no thread may run. */
-void pythia__late_git_leave(struct pythia__late_git *late, const char *path);
+/* Put the answer into `state`, for which this waits so long at most. False: it is not there yet. */
+bool pythia__late_git_take(struct pythia__late_git *late, int wait_ms);
+
+/* The same for a run that is stored, whose record then has it; or give it up. False: it was given
+ * up. */
+bool pythia__late_git_settle(struct pythia__late_git *late, int wait_ms);
+
+/* Leave a run that is stored to the process, which ends by itself. */
+void pythia__late_git_leave(struct pythia__late_git *late);
+
+/* Give the question up. */
+void pythia__late_git_drop(struct pythia__late_git *late);
 
 #endif

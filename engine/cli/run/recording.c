@@ -2,10 +2,13 @@
 #include "recording.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,19 +50,31 @@ static const char *const known_variables[] = {
 };
 #define KNOWN_VARIABLES (sizeof(known_variables) / sizeof(known_variables[0]))
 
+#define BESIDE_NICE 10
+
 /* The data of the suite, of --meta and of --environment. */
 #define PAIRS_MAX (KNOWN_VARIABLES + (size_t)3 * PYTHIA_OPTION_TEXTS_MAX)
 
+/* The file of runs is opened, and the machine looked at, while the program runs. */
+struct opening {
+    pthread_t thread;
+    bool has_thread;
+    struct pythia_run_store *store; /* NULL: `why` says why */
+    struct pythia_error why;
+};
+
 struct pythia__recording {
     const struct pythia__recording_settings *s;
-    struct pythia_run_store *store;
-    char path[4096]; /* of the store */
+    char path[4096]; /* of the file of runs */
     struct pythia_run_context context;
+    bool has_context;
     struct pythia__late_git late;
     bool slow_git; /* it is not asked any more */
+    bool asks_git; /* about the run that is made */
     regex_t redactions[PYTHIA_OPTION_TEXTS_MAX];
     size_t redaction_count;
     /* of the run that is made */
+    struct opening opening;
     struct pythia_arena arena;
     char key[65];
     struct pythia__profilers profilers;
@@ -94,7 +109,7 @@ static int check_meta(const struct pythia__recording_settings *s)
     return PYTHIA_OK;
 }
 
-static int open_store(struct pythia__recording *r)
+static int find_store(struct pythia__recording *r)
 {
     struct pythia_error why = {0};
     int status = PYTHIA_OK;
@@ -102,8 +117,7 @@ static int open_store(struct pythia__recording *r)
         snprintf(r->path, sizeof(r->path), "%s", r->s->db);
     else
         status = pythia_run_store_default(true, r->path, sizeof(r->path), &why);
-    if (status != PYTHIA_OK ||
-        (status = pythia_run_store_open(r->path, true, &r->store, &why)) != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = pythia_run_store_check(r->path, &why)) != PYTHIA_OK)
         pythia_log_error(PYTHIA_LOG_ERROR, &why);
     return status;
 }
@@ -120,11 +134,11 @@ int pythia__recording_begin(const struct pythia__recording_settings *settings,
     r->profilers.commands = &settings->profilers;
     int status = check_meta(settings);
     if (status != PYTHIA_OK || (status = compile_redactions(r)) != PYTHIA_OK ||
-        (status = open_store(r)) != PYTHIA_OK) {
+        (status = find_store(r)) != PYTHIA_OK) {
         pythia__recording_end(r);
         return status;
     }
-    pythia_run_context_read(&r->context);
+    r->late.path = r->path;
     *out = r;
     return PYTHIA_OK;
 }
@@ -135,8 +149,7 @@ void pythia__recording_end(struct pythia__recording *r)
         return;
     for (size_t i = 0; i < r->redaction_count; i++)
         regfree(&r->redactions[i]);
-    pythia_run_store_close(r->store);
-    pythia__late_git_leave(&r->late, r->path);
+    pythia__late_git_leave(&r->late);
     pythia_arena_free(&r->arena);
     pythia_free(r);
 }
@@ -427,6 +440,16 @@ static void report_run(const struct pythia_run *run)
                run->signal ? run->signal : run->exit_status);
 }
 
+static int add_to_store(struct pythia__recording *r, struct pythia_run *run,
+                        struct pythia_error *why)
+{
+    struct opening *o = &r->opening;
+    int status = o->store ? pythia_run_store_add(o->store, run, &run->id, why) : o->why.status;
+    if (!o->store)
+        *why = o->why;
+    return status;
+}
+
 /* The record borrows all its texts until it is stored: they are freed here, whatever failed. */
 static int add_run_record(struct pythia__recording *r, const struct pythia__benchmark *b,
                           const struct pythia__child *child, const struct traced *traced,
@@ -454,20 +477,19 @@ static int add_run_record(struct pythia__recording *r, const struct pythia__benc
     if (!r->s->no_command_line)
         made = made && set_outputs(r, child->capture, run);
     int status = made ? read_traced(traced, &traces, run) : PYTHIA_ENOMEM;
-    bool late = !pythia_git_take(&r->late.question, 0, &r->context);
-    run->git_commit = r->context.git_commit[0] ? r->context.git_commit : NULL;
-    run->git_dirty = r->context.git_dirty;
-    if (status != PYTHIA_OK ||
-        (status = pythia_run_store_add(r->store, run, &run->id, &why)) != PYTHIA_OK)
+    bool late = !pythia__late_git_take(&r->late, 0);
+    run->git_commit = r->late.state.commit[0] ? r->late.state.commit : NULL;
+    run->git_dirty = r->late.state.dirty;
+    if (status != PYTHIA_OK || (status = add_to_store(r, run, &why)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "The run was not recorded: %s",
                    why.status ? pythia_error_text(&why, text, sizeof(text))
                               : pythia_status_text(status));
     else if (!quiet)
         report_run(run);
-    r->late.context = r->context;
-    r->late.run = late && status == PYTHIA_OK ? run->id : 0;
-    if (late && status != PYTHIA_OK)
-        pythia_git_drop(&r->late.question);
+    if (late && status == PYTHIA_OK)
+        r->late.run = run->id;
+    else
+        pythia__late_git_drop(&r->late);
     pythia_profile_destroy(traces.profile);
     pythia_arena_free(&traces.memory);
     if (traces.reading.vocabulary)
@@ -478,41 +500,64 @@ static int add_run_record(struct pythia__recording *r, const struct pythia__benc
     return status;
 }
 
-/* The context of the child's set_up, which starts the profilers. */
-struct started {
-    struct pythia__recording *recording;
-    struct pythia__child child; /* as it was given */
-};
-
-static void set_up_child(void *context)
+static void open_store(struct pythia__recording *r)
 {
-    const struct started *s = context;
-    if (s->child.set_up)
-        s->child.set_up(s->child.context);
+    if (!r->has_context)
+        pythia_run_context_read(&r->context);
+    r->has_context = true;
+    (void)pythia_run_store_open(r->path, true, &r->opening.store, &r->opening.why);
 }
 
+/* Where there is one processor the program shall not wait for it. */
+static void *open_store_beside(void *context)
+{
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), BESIDE_NICE);
+    open_store(context);
+    return NULL;
+}
+
+static void start_opening(struct pythia__recording *r)
+{
+    sigset_t all, mask;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask); /* signals are for this thread, which waits */
+    r->opening.has_thread = pthread_create(&r->opening.thread, NULL, open_store_beside, r) == 0;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+static void finish_opening(struct pythia__recording *r)
+{
+    if (r->opening.has_thread)
+        pthread_join(r->opening.thread, NULL);
+    else
+        open_store(r);
+}
+
+/* The program runs already: to make processes and threads before would take time from whoever waits
+ * for it. */
 static void on_start(void *context, pid_t pid)
 {
-    const struct started *s = context;
-    pythia__profilers_start(&s->recording->profilers, pid);
+    struct pythia__recording *r = context;
+    pythia__profilers_start(&r->profilers, pid);
+    if (r->asks_git)
+        pythia__late_git_ask(&r->late);
+    start_opening(r);
 }
 
 /* git runs beside the program, because it may take longer than a short program does. The next run
  * of a suite waits for it, so that git is not measured with it, and does not see another state;
  * where git is too slow for that, it is not asked again. */
-static void ask_git(struct pythia__recording *r)
+static void begin_git(struct pythia__recording *r)
 {
     enum { SETTLE_MS = 1000 };
-    if (!pythia__late_git_settle(&r->late, r->store, SETTLE_MS)) {
+    if (!pythia__late_git_settle(&r->late, SETTLE_MS)) {
         r->slow_git = true;
         pythia_log(PYTHIA_LOG_WARNING,
                    "git status takes more than %d s here, so the other runs do not record whether "
                    "files have changed",
                    SETTLE_MS / 1000);
     }
-    pythia_git_ask(&r->late.question, &r->context);
-    if (r->slow_git)
-        pythia_git_drop(&r->late.question);
+    r->asks_git = pythia_git_find(&r->late.state) && !r->slow_git;
 }
 
 int pythia__recording_run(struct pythia__recording *r, const struct pythia__benchmark *benchmark,
@@ -522,7 +567,6 @@ int pythia__recording_run(struct pythia__recording *r, const struct pythia__benc
     const struct traced traced = {records, report};
     struct pythia__capture capture;
     struct pythia_run run = {0};
-    struct started started = {r, *child};
     pythia_arena_clear(&r->arena);
     int status = pythia__capture_begin(&capture);
     if (status != PYTHIA_OK) {
@@ -530,16 +574,17 @@ int pythia__recording_run(struct pythia__recording *r, const struct pythia__benc
         *result = (struct pythia__child_result){.status = 1 << 8};
         return status;
     }
-    ask_git(r);
+    begin_git(r);
+    r->opening = (struct opening){0};
     child->capture = &capture;
-    child->set_up = set_up_child;
     child->on_start = on_start;
-    child->context = &started;
+    child->context = r;
     pythia__child_run(child, result);
     run.artifact_count = pythia__profilers_finish(&r->profilers, &r->arena, r->files);
     run.artifacts = r->files;
+    finish_opening(r);
     status = add_run_record(r, benchmark, child, &traced, result, &run, quiet);
-    *child = started.child;
+    pythia_run_store_close(r->opening.store);
     pythia__capture_end(&capture);
     return status;
 }

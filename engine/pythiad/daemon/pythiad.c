@@ -18,6 +18,7 @@
 #include "completion.h"
 #include "daemon.h"
 #include "manual.h"
+#include "pythia/json.h"
 #include "pythia/log.h"
 #include "pythia/lttng_events.h"
 #include "pythia/mem.h"
@@ -326,6 +327,12 @@ int main(int argc, char **argv)
         tell_good(&settings);
         pythia_config_destroy(config);
         return EXIT_DONE;
+    }
+    if (pythia_json_load() != PYTHIA_OK) {
+        pythia_config_destroy(config);
+        pythia_error_set(&why, PYTHIA_ENOMEM,
+                         "cannot start: simdjson, which reads JSON, cannot be loaded");
+        return report_failure(&why, PYTHIA_ENOMEM);
     }
     return run_daemon(&settings, config, argc, argv);
 }

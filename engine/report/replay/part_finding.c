@@ -72,11 +72,10 @@ static void add_group_figures(const struct pythia__parts *p, const struct pythia
     const struct {
         const char *label;
         double ns;
-    } durations[] = {{"mean", g->mean_ns},
-                     {"sd", g->sd_ns},
-                     {"p50", g->p50_ns},
-                     {"p90", g->p90_ns},
-                     {"p99", g->p99_ns}};
+    } durations[] = {{"mean", g->mean_ns}, {"sd", g->sd_ns},   {"p50", g->p50_ns},
+                     {"p90", g->p90_ns},   {"p99", g->p99_ns}, {"p99.9", g->p99_9_ns}};
+    /* Of fewer than a thousand requests one in a thousand is none. */
+    size_t count = sizeof(durations) / sizeof(durations[0]) - (g->count < 1000);
     double tracing = pythia__tracing_of_group(p->s, g);
     pythia__doc_gap(p->d);
     pythia__doc_figure(p->d, "requests");
@@ -86,7 +85,7 @@ static void add_group_figures(const struct pythia__parts *p, const struct pythia
         pythia__doc_count(p->d, (double)p->s->diagnosis->types[g->type].type->moments.weight, "",
                           "");
     }
-    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         pythia__doc_figure(p->d, durations[i].label);
         pythia__doc_duration(p->d, durations[i].ns);
     }

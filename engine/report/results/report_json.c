@@ -439,6 +439,7 @@ static json_t *make_group(struct pythia__report_writer *w, const struct pythia_g
     pythia__json_set(&w->json, out, "p50_ns", pythia__json_real(g->p50_ns));
     pythia__json_set(&w->json, out, "p90_ns", pythia__json_real(g->p90_ns));
     pythia__json_set(&w->json, out, "p99_ns", pythia__json_real(g->p99_ns));
+    pythia__json_set(&w->json, out, "p99_9_ns", pythia__json_real(g->p99_9_ns));
     pythia__json_set(&w->json, out, "variance_share", pythia__json_real(g->variance_share));
     add_tracing_cost(w, out, pythia__tracing_of_group(w->s, g), g->mean_ns);
     pythia__json_set(&w->json, out, "status",

@@ -63,7 +63,7 @@ struct pythia_group {
     uint64_t count; /* of all requests, including those that the seen ones stand for */
     uint64_t seen;  /* the same as `count` unless the stream is a sample */
     size_t sampled; /* of them in the sample, which what follows `cov` is of */
-    double mean_ns, sd_ns, cov, p50_ns, p90_ns, p99_ns;
+    double mean_ns, sd_ns, cov, p50_ns, p90_ns, p99_ns, p99_9_ns;
     double variance_share; /* of all requests of the input: within this group */
     double score;          /* by the measure */
     enum pythia_group_status status;

@@ -38,9 +38,12 @@ for trace in traces.values():
         if "parentId" in span:
             parent = trace[span["parentId"]]
             within += parent["timestamp"] <= span["timestamp"] and span["timestamp"] + span["duration"] <= parent["timestamp"] + parent["duration"]
-print(len(traces), "requests,", len(spans), "spans,", len(spans) - 1000 - within, "calls that leave their caller")
+print(len(traces), "requests,", len(spans), "spans,", len(spans) - 1000 - within, "calls that leave their caller,",
+      sum(bool(span.get("tags")) for span in spans), "spans with tags")
 P
 done
-pythia tree -q -n 1000 -f json true.jsonl > before
-pythia tree -q -n 1000 -f json true.json > after
-cmp before after && jq length after
+for name in true skewed; do
+    pythia tree -q -n 1000 -f json $name.jsonl > before
+    pythia tree -q -n 1000 -f json $name.json > after
+    cmp before after && jq length after
+done

@@ -61,6 +61,8 @@ pythia profile -q --summaries --format json a.stats.json b.stats.json | jq -c '.
 # What is malformed is counted and told, with its line; the rest counts.
 { sed -n 1,5p profiles/profile-host-1.csv; echo '0x2222,0.08,8738,22,0,0.4'; echo '0x9999,1,39321,22,0,1,0,0,0,0,0,0,0,1,1,1,1,2,3,4,5,6,0,0,0'
   echo '0x2222,1,8738,22,2,1,0,0,0,0,0,0,0,1,1,1,1,2,3,4,5,6,0,0,0'; echo '0x2222,1,8738,22,0,nan,0,0,0,0,0,0,0,1,1,1,1,2,3,4,5,6,0,0,0'; echo '0x2222,1,8738,22,0,1,0,0,0,0,0,0,0,1,1,0,1,2,3,4,5,6,0,0,0'
+  echo '0x2222,1,18446744073709551616,22,0,1,0,0,0,0,0,0,0,1,1,1,1,2,3,4,5,6,0,0,0'; echo '0x2222,1,8738,18446744073709551616,0,1,0,0,0,0,0,0,0,1,1,1,1,2,3,4,5,6,0,0,0'
+  echo '0x2222,1,8738,22,0,1,0,0,0,0,0,0,0,1,1,18446744073709551616,1,2,3,4,5,6,0,0,0'; printf '0x2222,1,8738,22,0,1,0,0,0'
   } > broken.csv
 pythia profile --summaries broken.csv | head -3
 printf '3\n11,a\n0x1,x\n0x1,y\n65x,z\n' > names.csv; pythia profile --summaries names.csv; echo "exit $?"

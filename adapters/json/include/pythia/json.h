@@ -39,6 +39,11 @@ struct pythia_json {
     struct pythia__json_input *input;
 };
 
+/* Load the parser, as pythia_json_create does the first time: it ends the process if there is no
+ * memory for it, which a daemon prefers at its start. PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_EIO if
+ * there is no such library, which is logged. */
+int pythia_json_load(void);
+
 /* Begin to read `from` (borrowed). A single value, or a piece of text without an end, may have up
  * to `limit` bytes (0: 64 MiB). On success *out is owned. Returns PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_json_create(struct pythia_source *from, size_t limit, struct pythia_json **out);

@@ -21,6 +21,11 @@ int pythia_run_store_open(const char *path, bool create, struct pythia_run_store
                           struct pythia_error *e);
 void pythia_run_store_close(struct pythia_run_store *s); /* s may be NULL */
 
+/* Can runs be added to the file? Makes it if there is none. Returns what pythia_run_store_open
+ * would, but does not open a file that says that it is one of runs, so that it does not notice one
+ * that is damaged or locked. No store of this process may be open. */
+int pythia_run_store_check(const char *path, struct pythia_error *e);
+
 /* Where runs are stored unless the user names a file: $PYTHIA_RUNS, else pythia/runs.db in
  * $XDG_STATE_HOME or ~/.local/state. Folders that are missing are made if `create` is set. `path`
  * takes `size` bytes. PYTHIA_OK, or PYTHIA_EIO with the reason in `e`. */
