@@ -28,8 +28,9 @@ struct checking {
     const struct settings *s;
     struct pythia__reading reading;
     struct pythia_groups *groups;
-    struct pythia__group_parts parts; /* of `groups` */
-    struct pythia_each each;          /* by as many threads as read */
+    struct pythia__group_parts parts;     /* of `groups` */
+    struct pythia__each_threads *threads; /* owned: as many as read; NULL: not yet */
+    struct pythia_each each;
     struct pythia_expectations expectations;
     struct pythia__report_run run;
 };
@@ -89,7 +90,10 @@ static int check_traces(struct checking *c, const char *const *paths, size_t cou
     int status = pythia__reading_run(&c->reading, &consumer);
     if (status != PYTHIA_OK || (status = pythia_groups_finish(c->groups)) != PYTHIA_OK)
         return status;
-    c->each = pythia__each_thread(&c->reading.pipeline.threads);
+    status = pythia__each_threads_create(c->reading.pipeline.threads, &c->threads);
+    if (status != PYTHIA_OK)
+        return status;
+    c->each = pythia__each_threads_of(c->threads);
     c->run = (struct pythia__report_run){.s = &c->s->report,
                                          .vocabulary = c->reading.vocabulary,
                                          .input = &c->reading.result,
@@ -135,6 +139,7 @@ static int run_check(const void *settings, char *const *operands, int count)
     int code = find_exit_code(&c, status);
     pythia__report_free(&c.run);
     pythia_expectations_free(&c.expectations);
+    pythia__each_threads_destroy(c.threads);
     pythia__group_parts_free(&c.parts);
     pythia_groups_destroy(c.groups);
     pythia__reading_end(&c.reading);

@@ -95,8 +95,9 @@ struct replay {
     struct pythia__reading reading;
     struct pythia_grouping_key *key;
     struct pythia_groups *groups;
-    struct pythia__group_parts parts; /* of `groups` */
-    struct pythia_each each;          /* by as many threads as read */
+    struct pythia__group_parts parts;     /* of `groups` */
+    struct pythia__each_threads *threads; /* owned: as many as read; NULL: not yet */
+    struct pythia_each each;
     struct pythia_space *space;
     struct pythia_open_points *open, *skeleton;
     struct pythia_loop loop;
@@ -487,12 +488,15 @@ static int write_replay_result(struct replay *r, const char *const *paths, size_
 {
     if (r->s->evidence)
         return write_evidence_file(r, paths, count);
-    r->each = pythia__each_thread(&r->reading.pipeline.threads);
+    int status = pythia__each_threads_create(r->reading.pipeline.threads, &r->threads);
+    if (status != PYTHIA_OK)
+        return status;
+    r->each = pythia__each_threads_of(r->threads);
     r->run.each = &r->each;
     r->run.groups = r->groups;
     r->run.space = r->space;
     r->run.open = r->open;
-    int status = pythia__report_diagnose(&r->run);
+    status = pythia__report_diagnose(&r->run);
     if (status != PYTHIA_OK || (status = pythia__report_write(&r->run, paths, count)) != PYTHIA_OK)
         return status;
     return remember_found(r);
@@ -524,6 +528,7 @@ out:
     int code = exit_status(&r, status);
     pythia_loop_free(&r.loop);
     pythia__report_free(&r.run);
+    pythia__each_threads_destroy(r.threads);
     pythia__group_parts_free(&r.parts);
     pythia_groups_destroy(r.groups);
     pythia_grouping_key_destroy(r.key);
