@@ -1,6 +1,6 @@
 /* Jobs on several threads, of which some have jobs of their own. */
+#include <assert.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include <uv.h>
 
@@ -63,6 +63,7 @@ static void all_jobs_run_once_on_no_more_threads_than_were_asked_for(void **stat
 static int fail_at(void *of, size_t i)
 {
     struct work *w = of;
+    assert(w);
     atomic_fetch_add(&w->runs[i], 1);
     return i == w->failing ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
