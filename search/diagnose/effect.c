@@ -450,9 +450,14 @@ static void add_percent(struct pythia_buf *to, double part)
         pythia_buf_printf(to, "%.0f %%", 100 * part);
 }
 
-/* "97 % of the variance (95 to 98 %)" */
+/* "97 % of the variance (95 to 98 %)". A time that falls where the rest rises has a negative share:
+ * it explains none of the variance. */
 static void add_share_text(struct pythia_buf *to, double share, double low, double high)
 {
+    if (share <= 0) {
+        pythia_buf_puts(to, "none of the variance");
+        return;
+    }
     add_percent(to, share);
     pythia_buf_puts(to, " of the variance");
     low = round(100 * low) + 0.; /* never -0 */

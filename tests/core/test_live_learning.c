@@ -186,6 +186,57 @@ static void new_points_do_not_delay_the_search_for_ever(void **state)
     stream_end(&s);
 }
 
+static struct pythia_open_points *pins_of(const struct stream *s, const char *first,
+                                          const char *second)
+{
+    struct pythia_open_points *pins;
+    assert_int_equal(pythia_open_points_create(s->vocabulary, &pins), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add(pins, pythia_text_of(first)), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add(pins, pythia_text_of(second)), PYTHIA_OK);
+    return pins;
+}
+
+/* web:A begins requests, db:B is called by another service, and web:C is an inner point. */
+static void pins_do_not_close_what_begins_requests_while_it_learns(void **state)
+{
+    struct stream s;
+    begin_open(&s, usual);
+    for (int i = 0; i < 3; i++)
+        stream_request(&s, "web:A{10 db:B{20} web:C{10} 10}");
+    stream_wait(&s, 10 * SECOND);
+    struct pythia_open_points *begins = pins_of(&s, "web:A", "db:B"),
+                              *inner = pins_of(&s, "web:C", "web:C");
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, begins, NULL), PYTHIA_OK);
+    assert_true(stream_is_open(&s, "web:A") && stream_is_open(&s, "db:B"));
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, inner, NULL), PYTHIA_OK);
+    assert_false(stream_is_open(&s, "web:C"));
+    stream_applied(&s);
+    for (int i = 0; i < 12; i++)
+        stream_request(&s, "web:A{10 db:B{20} 20}");
+    stream_wait(&s, 20 * SECOND);
+    assert_false(pythia_live_numbers(s.live).learning);
+    stream_end(&s);
+    pythia_open_points_destroy(begins);
+    pythia_open_points_destroy(inner);
+}
+
+/* Points that turn up begin learning anew: nothing is known of any type at that moment. */
+static void what_begins_requests_stays_known_when_learning_begins_anew(void **state)
+{
+    struct stream s;
+    begin_open(&s, usual);
+    for (int i = 0; i < 3; i++)
+        stream_request(&s, "web:A{10 db:B{20} 10}");
+    stream_wait(&s, 10 * SECOND);
+    struct pythia_open_points *pins = pins_of(&s, "web:A", "db:B");
+    assert_int_equal(pythia_live_know(s.live, PYTHIA_TEXT("web:new")), PYTHIA_OK);
+    stream_applied(&s);
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, pins, NULL), PYTHIA_OK);
+    assert_true(stream_is_open(&s, "web:A") && stream_is_open(&s, "db:B"));
+    stream_end(&s);
+    pythia_open_points_destroy(pins);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +247,8 @@ int main(void)
         cmocka_unit_test(requests_before_new_points_open_are_forgotten),
         cmocka_unit_test(learning_waits_for_the_first_reports_of_agents),
         cmocka_unit_test(new_points_do_not_delay_the_search_for_ever),
+        cmocka_unit_test(pins_do_not_close_what_begins_requests_while_it_learns),
+        cmocka_unit_test(what_begins_requests_stays_known_when_learning_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,15 @@
 """Whatever pythiad waits for, it ends soon after it was told to: peers that are stopped, that take connections and never answer,
 names that are looked up for good, files that nobody reads. usage: test_stopping.py BIN [SANITIZER]"""
 import contextlib
+import json
 import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 import unittest
+import uuid
 
 import otlp
 import rig
@@ -39,6 +42,24 @@ class Stopping(unittest.TestCase):
         self.assertIn(code, codes or (ENDED,), pythiad.log)
         if code == GAVE_UP:
             self.assertRegex(pythiad.log, "Stopped before all input was processed|Stopped, although a thread still waits")
+
+    @contextlib.contextmanager
+    def writing(self, write):
+        """Calls write(0), write(1) and so on meanwhile, without a pause."""
+        enough = threading.Event()
+
+        def run():
+            number = 0
+            while not enough.is_set():
+                write(number)
+                number += 1
+        thread = threading.Thread(target=run)
+        thread.start()
+        try:
+            yield
+        finally:
+            enough.set()
+            thread.join()
 
     def hanging(self):
         """An environment in which names are looked up for good."""
@@ -116,6 +137,27 @@ class Stopping(unittest.TestCase):
     def test_a_redis_that_takes_connections_and_never_answers(self):
         pythiad = rig.Pythiad(self, f"--osprofiler=redis://127.0.0.1:{Silent(self).port}/0")
         self.ends(pythiad)
+
+    def test_a_redis_that_is_filled_without_end(self):
+        """What pythiad takes in no more stays in Redis."""
+        redis, record = rig.RedisServer(self), os.path.join(rig.make_folder(self), "record")
+        pythiad = rig.Pythiad(self, f"--osprofiler={redis.url}", f"--record={record}", "--redact=off")
+        pushed = 0
+
+        def push(number):
+            nonlocal pushed
+            event = json.dumps({"name": "step-start", "base_id": str(uuid.UUID(int=number)), "parent_id": str(uuid.UUID(int=number)),
+                                "trace_id": str(uuid.UUID(int=number + 1)), "timestamp": "2026-01-01T00:00:00.000001", "info": {}})
+            redis.send(*[("LPUSH", f"osprofiler_opt:{uuid.UUID(int=number)}", event)] * 100)
+            pushed += 100
+        with self.writing(push):
+            rig.until(lambda: os.path.exists(record + ".1") and os.path.getsize(record + ".1") > 100000, 30, lambda: pythiad.log)
+            self.ends(pythiad)
+        with open(record + ".1", "rb") as lines:
+            taken = sum(1 for _ in lines)
+        keys = redis.send(("KEYS", "osprofiler_opt:*")).split(b"\r\n")[2::2]
+        left = sum(int(answer) for answer in redis.send(*[("LLEN", key) for key in keys]).replace(b":", b"").split()) if keys else 0
+        self.assertEqual(taken + left, pushed)
 
     # ---- files ----
 

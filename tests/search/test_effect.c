@@ -209,11 +209,30 @@ static void eta_squared_is_what_lies_between_those_that_pass_and_those_that_do_n
                      1e-9); /* the incomplete beta function's series */
     assert_rel_equal(e->inside, 0, 0);
     assert_int_equal(e->verdict, PYTHIA_EFFECT_EXPLAINS);
-    assert_words(&s, e,
-                 "0 % of the variance lies inside it, of 100 % inside R; 90 % of what varies there "
-                 "correlates with whether it is hit");
+    assert_words(
+        &s, e,
+        "none of the variance lies inside it, of 100 % inside R; 90 % of what varies there "
+        "correlates with whether it is hit");
     assert_true(e->by_split && !e->by_inside && !e->by_part);
     end(&s);
+}
+
+/* What lies inside falls a little where the rest rises: chance, in requests of which few hit it. */
+static void a_negative_share_is_none_of_the_variance(void **state)
+{
+    struct pythia_buf text = {0};
+    const struct pythia_effect e = {.coarse = {.share = .3},
+                                    .fine = {.share = .1},
+                                    .inside = -.014,
+                                    .inside_low = -.05,
+                                    .inside_high = .02,
+                                    .eta_squared = .4,
+                                    .by_split = true};
+    pythia_effect_add(&text, NULL, &e, false);
+    assert_string_equal(text.bytes,
+                        "none of the variance lies inside it, of 30 % where it was opened; 40 % of "
+                        "what varies there correlates with whether it is hit");
+    pythia_buf_free(&text);
 }
 
 /* As above, with C in B: the time that differs is behind C, where B has its end alone. */
@@ -286,7 +305,7 @@ static void a_point_that_leaves_a_tenth_of_the_time_out_narrows(void **state)
     see(&s, "B", little_is_left_out, 40);
     assert_rel_equal(s.list[0].fine.share, 1, 1e-12);
     assert_int_equal(s.list[0].verdict, PYTHIA_EFFECT_DOES_NOT_PAY);
-    assert_words(&s, &s.list[0], "0 % of the variance lies inside it, of 100 % inside R");
+    assert_words(&s, &s.list[0], "none of the variance lies inside it, of 100 % inside R");
     end(&s);
 }
 
@@ -554,6 +573,7 @@ int main(void)
         cmocka_unit_test(a_point_around_others_has_its_part_of_the_stretches_at_its_ends),
         cmocka_unit_test(points_opened_together_are_each_measured_against_neither),
         cmocka_unit_test(eta_squared_is_what_lies_between_those_that_pass_and_those_that_do_not),
+        cmocka_unit_test(a_negative_share_is_none_of_the_variance),
         cmocka_unit_test(a_point_that_only_ends_in_the_stretch_is_passed_there_as_well),
         cmocka_unit_test(with_loops_folded_a_point_passed_more_often_is_no_other_path),
         cmocka_unit_test(a_point_that_leaves_a_tenth_of_the_time_out_narrows),

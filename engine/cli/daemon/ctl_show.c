@@ -432,14 +432,13 @@ void pythia__show_done(struct pythia_buf *to, const json_t *answer)
             json_integer_value(json_object_get(answer, "desired_version")));
         const json_t *obeyed = json_object_get(answer, "obeyed");
         if (obeyed && json_integer_value(obeyed) < points)
-            pythia_buf_printf(
-                to,
-                "%" JSON_INTEGER_FORMAT " of them %s not as ordered: entry points stay "
-                "open while the search runs, and what --never closes or costs too much "
-                "stays closed "
-                "(pythia ctl points shows each)\n",
-                points - json_integer_value(obeyed),
-                points - json_integer_value(obeyed) == 1 ? "is" : "are");
+            pythia_buf_printf(to,
+                              "%" JSON_INTEGER_FORMAT
+                              " of them %s not as ordered: entry points stay "
+                              "open, and what --never closes or costs too much stays closed "
+                              "(pythia ctl points shows each)\n",
+                              points - json_integer_value(obeyed),
+                              points - json_integer_value(obeyed) == 1 ? "is" : "are");
     }
 }
 

@@ -166,6 +166,13 @@ static double measured_price(const struct pythia_breaker *b, uint32_t tracepoint
     return isnan(own) && b->o.prices ? pythia_prices_of(b->o.prices, tracepoint, NAN) : own;
 }
 
+/* A source that does not say which spans are of servers leaves that to the search. */
+static bool is_entry(const struct pythia_breaker *b, const struct pair *pair)
+{
+    return pair->entries > pair->all / 2 ||
+           (b->o.is_entry && b->o.is_entry(b->o.context, pair->tracepoint));
+}
+
 static bool is_point_pinned(const struct pythia_breaker *b, uint32_t tracepoint)
 {
     return b->pinned && pythia_open_points_has(b->pinned, tracepoint);
@@ -197,7 +204,7 @@ static int check_cost(struct pythia_breaker *b, const struct pair *pair, uint64_
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct point *point = &b->points[pair->tracepoint];
-    bool kept = is_point_pinned(b, pair->tracepoint) || pair->entries > pair->all / 2;
+    bool kept = is_point_pinned(b, pair->tracepoint) || is_entry(b, pair);
     struct pythia_breaker_event event = {.what =
                                              kept ? PYTHIA_BREAKER_KEPT : PYTHIA_BREAKER_TRIPPED,
                                          .tracepoint = pair->tracepoint,

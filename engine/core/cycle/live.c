@@ -180,6 +180,7 @@ void pythia_live_destroy(struct pythia_live *l)
     pythia__evidence_context_free(&l->context);
     pythia_request_variables_destroy(l->variables);
     pythia_free(l->partial);
+    pythia_free(l->entries);
     pythia__late_free(&l->late);
     pythia__live_types_free(&l->types);
     pythia_request_types_destroy(l->namer);

@@ -19,12 +19,38 @@ int pythia__live_learn_again(struct pythia_live *l, struct pythia__live_type *ty
                                : status;
 }
 
+static uint32_t service_of_learnt(const struct pythia_live *l, const struct pythia_trace_span *span)
+{
+    return pythia_vocabulary_resource_at(l->vocabulary, span->resource).service;
+}
+
+/* What begins the request, or is called by another service. Some may be inner points of a request
+ * that had begun before its points were opened: they are not closed by a pin until the search
+ * begins, and that is all. */
+static int note_entries(struct pythia_live *l, const struct pythia_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->count; i++) {
+        const struct pythia_trace_span *span = &trace->spans[i];
+        if (span->parent != PYTHIA_NO_SPAN &&
+            service_of_learnt(l, span) == service_of_learnt(l, &trace->spans[span->parent]))
+            continue;
+        if (pythia_reach(&l->entries, &l->entries_capacity, span->tracepoint,
+                         sizeof(*l->entries)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        l->entries[span->tracepoint] = true;
+    }
+    return PYTHIA_OK;
+}
+
 int pythia__live_learn_request(struct pythia_live *l, struct pythia__live_type *type,
                                const struct pythia_trace *trace)
 {
     if (pythia__late_see(&l->late, type, trace, l->now_ns))
         return PYTHIA_OK;
-    int status = pythia__live_types_learn(&l->types, type, trace, &l->context.path);
+    int status = l->search ? PYTHIA_OK : note_entries(l, trace);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__live_types_learn(&l->types, type, trace, &l->context.path);
     if (l->phase == PYTHIA__LIVE_EMPTY) {
         pythia__live_advance_phase(l, PYTHIA__LIVE_REQUEST);
         l->first_ns = l->now_ns;

@@ -95,8 +95,11 @@ struct pythia_live {
     uint64_t since_ns, applied_ns; /* when the set was applied, by the clock of spans and by ours */
     uint64_t longest_ns;           /* the longest request while everything was open for learning */
     uint32_t learnt_points;        /* trace points that there were when the set was applied */
-    uint64_t heard_ns;             /* the last such time that the owner reported */
-    uint64_t late_looked_ns;       /* when types to learn were last looked for */
+    bool *entries; /* owned, by trace point, while learning: it begins requests, or is
+                                      called by another service, and stays open whatever pins say */
+    size_t entries_capacity;
+    uint64_t heard_ns;       /* the last such time that the owner reported */
+    uint64_t late_looked_ns; /* when types to learn were last looked for */
     enum pythia__live_phase phase;
     enum pythia__set_state set;
     uint32_t *partial; /* owned: points that are wanted open at one instance only */

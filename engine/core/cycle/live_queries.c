@@ -35,7 +35,8 @@ uint64_t pythia_live_wish(const struct pythia_live *l)
 
 bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint)
 {
-    return l->search && pythia_search_in_skeleton(l->search, tracepoint);
+    return l->search ? pythia_search_in_skeleton(l->search, tracepoint)
+                     : tracepoint < l->entries_capacity && l->entries[tracepoint];
 }
 
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
@@ -49,7 +50,8 @@ bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
         return true;
     if (l->search && pythia_search_is_open(l->search, tracepoint))
         return true;
-    if (o->never && pythia_open_points_has(o->never, tracepoint))
+    if (o->never && pythia_open_points_has(o->never, tracepoint) &&
+        (l->search || !pythia_live_in_skeleton(l, tracepoint)))
         return false;
     if (l->search)
         return pythia__late_opens(&l->late, tracepoint);

@@ -139,15 +139,16 @@ bool pythia__late_is_due(struct pythia__late_learning *l, size_t news, uint64_t 
 static void choose_types(struct pythia__late_learning *l, size_t most, uint64_t now_ns)
 {
     bool reviews = is_review_due(l, now_ns), any = false;
-    l->chosen = 0;
+    l->chosen = l->waiting = 0;
     l->counted = true;
     if (reviews)
         l->review_ns = UINT64_MAX;
     for (size_t i = 0; i < l->types->count; i++) {
         struct pythia__live_type *type = &l->types->types[i];
-        bool waits = most > 0 && is_waiting(l, type);
+        /* In the middle of a phase others may wait than when it began. */
+        bool wants = is_waiting(l, type), waits = most > 0 && wants;
         most -= waits;
-        l->waiting -= waits;
+        l->waiting += wants && !waits;
         l->counted = l->counted && !waits;
         type->reviewed = false;
         bool again = type->renews || (reviews && choose_review(l, type));

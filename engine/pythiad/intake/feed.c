@@ -17,9 +17,10 @@
 
 #define BATCH_SPANS 2048
 #define AHEAD_BYTES (64 * 1024)
-#define READY_MAX   4  /* batches of a feed that wait for the loop */
-#define AGAIN_MS    20 /* while the engine is full */
-#define TOLD_MAX    3  /* broken records of which the log tells */
+#define READY_MAX   4                    /* batches of a feed that wait for the loop */
+#define AGAIN_MS    20                   /* while the engine is full */
+#define TOLD_MAX    3                    /* broken records of which the log tells */
+#define STOP_NS     UINT64_C(3000000000) /* to read on after the stop: some inputs never pause */
 
 struct batch {
     struct batch *next;
@@ -72,7 +73,8 @@ struct pythia__feeds {
     uv_cond_t room;
     struct feed *feeds;
     size_t running, connections;
-    bool stopping; /* under the lock */
+    bool stopping;       /* under the lock */
+    uint64_t stopped_ns; /* when that was set */
     struct pythia__feeds_numbers numbers;
     struct pythia_counts counts;
 };
@@ -85,6 +87,15 @@ static bool is_stopping(struct pythia__feeds *all)
     bool stopping = all->stopping;
     uv_mutex_unlock(&all->lock);
     return stopping;
+}
+
+/* Has it been stopping for so long that a feed that still gets input has to end? */
+static bool is_overdue(struct pythia__feeds *all)
+{
+    uv_mutex_lock(&all->lock);
+    bool overdue = all->stopping && uv_hrtime() - all->stopped_ns >= STOP_NS;
+    uv_mutex_unlock(&all->lock);
+    return overdue;
 }
 
 static struct batch *take_feed_batch(struct feed *f)
@@ -261,6 +272,11 @@ static int read_ahead(struct feed *f, struct pythia_error *e)
     if (status != PYTHIA_OK)
         return status;
     f->reader->stopping = is_stopping(f->all);
+    if (!f->ended && is_overdue(f->all)) {
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Input goes on after the stop, and is read no further: input=%s", f->name);
+        f->ended = true;
+    }
     if (!f->ended)
         status = f->reader->read(f->reader, f->ahead + f->size, sizeof(f->ahead) - f->size, &got,
                                  &f->ended, e);
@@ -489,6 +505,7 @@ void pythia__feeds_stop(struct pythia__feeds *f)
 {
     uv_mutex_lock(&f->lock);
     f->stopping = true;
+    f->stopped_ns = uv_hrtime();
     uv_mutex_unlock(&f->lock);
     uv_async_send(&f->wake);
 }

@@ -44,7 +44,7 @@ struct pythia__feeds_options {
 int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
                          struct pythia_live *live, const struct pythia__feeds_options *options,
                          struct pythia__feeds **out);
-/* Let each feed take in what is there, and end. */
+/* Let each feed take in what is there, and end: within 3 s, even if its input never pauses. */
 void pythia__feeds_stop(struct pythia__feeds *f);
 /* The number of feeds that have not ended yet. Once it is 0, _close lets go of the loop; then
  * call _destroy. */

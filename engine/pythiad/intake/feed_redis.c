@@ -7,7 +7,8 @@
  *                                                     osprofiler_traces
  *
  * Keys are found by SCAN, a round of it at least each WAIT_MS; then their events are asked for, all
- * at once. */
+ * at once. When it is asked to end, one more round finds what had come by then. What comes later
+ * stays in Redis, and no event is taken whose answer is not waited for. */
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <string.h>
@@ -24,7 +25,8 @@
 #define WAIT_MS     100
 #define EVENTS      "10000" /* taken from a list at once */
 #define SCAN_COUNT  "1000"
-#define ANSWERS_MAX 1000 /* commands at a time */
+#define ANSWERS_MAX 1000                 /* commands at a time */
+#define LAST_NS     UINT64_C(2000000000) /* for the round after the stop; then the rest stays */
 
 struct events {
     struct pythia__feed_reader reader;
@@ -33,6 +35,8 @@ struct events {
     size_t at;
     struct pythia_buf cursor; /* of SCAN */
     bool scanning, rounded;   /* rounded: a round of SCAN has ended */
+    bool last;                /* the round was begun after it was asked to end */
+    uint64_t stopped_ns;      /* when it was seen to be asked; 0: it was not */
     bool connected, told;     /* whether it is, or is not */
 };
 
@@ -94,6 +98,8 @@ static void scan_keys(struct events *s)
 {
     if (s->cursor.size == 0)
         pythia_buf_putc(&s->cursor, '0');
+    bool begins = s->cursor.size == 1 && s->cursor.bytes[0] == '0';
+    s->last = s->last || (begins && s->reader.stopping);
     struct pythia_text words[] = {PYTHIA_TEXT("SCAN"),  pythia_buf_text(&s->cursor),
                                   PYTHIA_TEXT("MATCH"), PYTHIA_TEXT("osprofiler*"),
                                   PYTHIA_TEXT("COUNT"), PYTHIA_TEXT(SCAN_COUNT)};
@@ -114,6 +120,20 @@ static void tell_connection(struct events *s, bool connected)
     s->connected = connected;
 }
 
+/* Find more keys, and take what is there. After the stop, events that were asked for are waited
+ * for: they are in Redis no more. */
+static void ask_redis(struct events *s)
+{
+    if (s->stopped_ns > 0 && uv_hrtime() - s->stopped_ns > LAST_NS)
+        s->last = s->rounded = true;
+    else if (!s->scanning && pythia__redis_waiting(s->redis) < ANSWERS_MAX)
+        scan_keys(s);
+    do {
+        tell_connection(s, pythia__redis_pump(s->redis, uv_hrtime(), WAIT_MS / 2, &(bool){false}));
+    } while (s->reader.stopping && s->connected && s->json.size == 0 &&
+             pythia__redis_waiting(s->redis) > 0);
+}
+
 /* This runs on a thread of its own, so it may wait; it waits briefly, so that a stop is noticed. */
 static int read_events(struct pythia__feed_reader *reader, void *to, size_t capacity, size_t *got,
                        bool *ended, struct pythia_error *e)
@@ -123,12 +143,14 @@ static int read_events(struct pythia__feed_reader *reader, void *to, size_t capa
     if (s->at == s->json.size) {
         pythia_buf_clear(&s->json);
         s->at = 0;
+        if (reader->stopping && s->stopped_ns == 0)
+            s->stopped_ns = uv_hrtime();
         bool waited = s->rounded && pythia__redis_waiting(s->redis) == 0;
-        if (waited)
+        *ended = waited && s->last;
+        if (waited && !reader->stopping)
             poll(NULL, 0, WAIT_MS);
-        if (!s->scanning && pythia__redis_waiting(s->redis) < ANSWERS_MAX)
-            scan_keys(s);
-        tell_connection(s, pythia__redis_pump(s->redis, uv_hrtime(), WAIT_MS / 2, &(bool){false}));
+        if (!*ended)
+            ask_redis(s);
     }
     if (pythia_buf_status(&s->json) != PYTHIA_OK)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for events");

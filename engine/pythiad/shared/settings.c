@@ -254,8 +254,7 @@ const struct pythia_option pythia__settings_table[] = {
           "HOST/SERVICE/PROCESS/FUNCTION (see PINS; may be given several times)"),
     TEXTS("never", "ID|PATTERN|PLACE", AT(never),
           "Never open these trace points, but for entry points of services once the search has "
-          "begun; "
-          "syntax as for --always"),
+          "begun; syntax as for --always"),
     PYTHIA_TEXT_OPTION(
         "gate", 0, "FOLDER", AT(gate),
         "Switch the trace points of C programs by their switchboards in this folder, and receive "

@@ -19,12 +19,19 @@ static bool is_switchable(void *context, uint32_t tracepoint)
         w, pythia_vocabulary_tracepoint_id(w->e->vocabulary, tracepoint));
 }
 
+static bool is_entry(void *context, uint32_t tracepoint)
+{
+    const struct pythia__switching *w = context;
+    return pythia_live_in_skeleton(w->e->live, tracepoint);
+}
+
 int pythia__breaking_create(struct pythia__switching *w)
 {
     const struct pythia_breaker_options o = {.limit_ns = w->e->s.breaker_ns,
                                              .hold_ns = (uint64_t)(w->e->s.breaker_hold_s * 1e9),
                                              .prices = w->prices,
                                              .is_switchable = is_switchable,
+                                             .is_entry = is_entry,
                                              .context = w};
     return pythia_breaker_create(w->e->vocabulary, &o, &w->breaker);
 }

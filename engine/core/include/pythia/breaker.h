@@ -23,8 +23,8 @@
  *
  * A tripped point stays closed for the hold time, or until it is pinned open. Points that are
  * pinned open, points where requests enter a program (most of their spans have no parent, or are of
- * servers or consumers: without them nothing would be seen), and points that nothing can switch do
- * not trip. One thread at a time. */
+ * servers or consumers, or the search keeps them open as such: without them nothing would be seen),
+ * and points that nothing can switch do not trip. One thread at a time. */
 struct pythia_breaker;
 
 struct pythia_breaker_options {
@@ -33,6 +33,8 @@ struct pythia_breaker_options {
     struct pythia_prices *prices; /* that control planes know; NULL: none; borrowed */
     /* Can a control plane close this point? NULL: each. */
     bool (*is_switchable)(void *context, uint32_t tracepoint);
+    /* Does the search keep it open because requests enter a service there? NULL: none. */
+    bool (*is_entry)(void *context, uint32_t tracepoint);
     void *context;
 };
 

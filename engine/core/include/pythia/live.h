@@ -216,7 +216,9 @@ uint32_t pythia_live_part(const struct pythia_live *l, uint32_t tracepoint);
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_live_choose_again(struct pythia_live *l);
 
-/* Does a trace point belong to the skeleton of the search space? None does while it is learnt. */
+/* Does a trace point belong to the skeleton of the search space? While that is being learnt: has a
+ * request shown that it begins requests, or is called by another service? Pins do not close it
+ * then, as nothing could be learnt without it. */
 bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint);
 
 /* The types that a trace point is wanted open for because they are being learnt, beside those of
