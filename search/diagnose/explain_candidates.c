@@ -23,6 +23,10 @@
  * many has 25 on average. */
 #define LEVELS_MAX 20
 
+/* Ports from here on are given to connections by Linux, unless it is told otherwise
+ * (net.ipv4.ip_local_port_range). */
+#define FIRST_EPHEMERAL_PORT 32768
+
 /* ---- names ---- */
 
 bool pythia_looks_like_id(struct pythia_text name)
@@ -253,8 +257,19 @@ out:
 
 /* ---- candidates: one of several values ---- */
 
-/* Say of values of a key that they were not tested, and why; nothing of none. `reason` is
- * static. */
+/* `name` is taken, also on failure; NULL: there was no memory for it. `reason` is static. */
+static int append_untested(struct pythia__explainer *x, char *name, const char *reason)
+{
+    if (!name || pythia_grow(&x->untested, &x->untested_capacity, x->untested_count,
+                             sizeof(*x->untested)) != PYTHIA_OK) {
+        pythia_free(name);
+        return PYTHIA_ENOMEM;
+    }
+    x->untested[x->untested_count++] = (struct pythia_skipped_key){name, reason};
+    return PYTHIA_OK;
+}
+
+/* Say of values of a key that they were not tested, and why; nothing of none. */
 static int add_untested(struct pythia__explainer *x, uint32_t key, size_t count, const char *reason)
 {
     struct pythia_buf name = {0};
@@ -264,14 +279,9 @@ static int add_untested(struct pythia__explainer *x, uint32_t key, size_t count,
     pythia_buf_putc(&name, '@');
     pythia_buf_text_add(&name, pythia_keys_origin(x->keys, key));
     pythia_buf_printf(&name, " has (%zu value%s)", count, count == 1 ? "" : "s");
-    if (pythia_buf_status(&name) != PYTHIA_OK ||
-        pythia_grow(&x->untested, &x->untested_capacity, x->untested_count, sizeof(*x->untested)) !=
-            PYTHIA_OK) {
+    if (pythia_buf_status(&name) != PYTHIA_OK)
         pythia_buf_free(&name);
-        return PYTHIA_ENOMEM;
-    }
-    x->untested[x->untested_count++] = (struct pythia_skipped_key){name.bytes, reason};
-    return PYTHIA_OK;
+    return append_untested(x, name.bytes, reason);
 }
 
 /* Takes the numbers, also on failure. */
@@ -543,6 +553,54 @@ static int sort_candidates(struct pythia__explainer *x)
     return PYTHIA_OK;
 }
 
+/* Is a key of numbers an identifier by its name, with values that several requests share? *least:
+ * the smallest. */
+static bool is_shared_id(const struct pythia__explainer *x, const struct pythia__candidate *c,
+                         double *sorted, double *least)
+{
+    size_t present = 0, different = 0;
+    if (c->kind != PYTHIA_KEY_NUMERIC ||
+        !pythia_looks_like_id(pythia_keys_attribute(x->keys, c->key)))
+        return false;
+    for (size_t i = 0; i < x->n; i++) {
+        if (c->numbers[i] != floor(c->numbers[i]) && !isnan(c->numbers[i]))
+            return false;
+        if (!isnan(c->numbers[i]))
+            sorted[present++] = c->numbers[i];
+    }
+    qsort(sorted, present, sizeof(*sorted), compare_candidate_numbers);
+    for (size_t i = 0; i < present; i++)
+        different += i == 0 || sorted[i] != sorted[i - 1];
+    *least = present > 0 ? sorted[0] : NAN;
+    return (double)different < PYTHIA_COLUMN_MOSTLY * (double)present;
+}
+
+/* Identifiers have no order, so that those that requests share are levels: "port >= 50379" would
+ * only say that connections that were made under load have higher ones. Ports of the clients'
+ * connections are nothing that anybody could act on, and are left out. */
+static int judge_ids(struct pythia__explainer *x)
+{
+    double *sorted = pythia_calloc(x->n + 1, sizeof(*sorted)), least = NAN;
+    int status = sorted ? PYTHIA_OK : PYTHIA_ENOMEM;
+    size_t kept = 0;
+    for (size_t i = 0; i < x->count; i++) {
+        struct pythia__candidate *c = &x->candidates[i];
+        bool shared = status == PYTHIA_OK && is_shared_id(x, c, sorted, &least);
+        c->kind = shared ? PYTHIA_KEY_CATEGORICAL : c->kind;
+        if (shared && least >= FIRST_EPHEMERAL_PORT &&
+            pythia_text_ends(pythia_keys_attribute(x->keys, c->key), PYTHIA_TEXT("port"))) {
+            status = append_untested(x, pythia__candidate_name(x, c),
+                                     "identifier: ports of connections");
+            free_candidate(c);
+            continue;
+        }
+        x->candidates[kept++] = *c;
+    }
+    x->count = kept;
+    pythia_free(sorted);
+    return status;
+}
+
 int pythia__candidates_find(struct pythia__explainer *x)
 {
     size_t keys = pythia_keys_count(x->keys), points = pythia_vocabulary_tracepoints(x->vocabulary);
@@ -550,7 +608,7 @@ int pythia__candidates_find(struct pythia__explainer *x)
     if (!x->places)
         return PYTHIA_ENOMEM;
     int status = find_candidate_keys(x);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = judge_ids(x)) != PYTHIA_OK)
         return status;
     for (size_t i = 0; i < x->count; i++)
         if (x->candidates[i].kind == PYTHIA_KEY_CATEGORICAL) {

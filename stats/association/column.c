@@ -9,7 +9,6 @@
 
 #define MANY_LEVELS  0.2   /* of the rows present */
 #define RARE_LEVELS  0.5   /* of the rows present */
-#define MOSTLY       0.95  /* of the numbers differ */
 #define FOLLOWS      0.9   /* rank correlation of a sequence with time */
 #define FOLLOWS_FULL 0.999 /* the same where the numbers are not whole */
 
@@ -85,7 +84,7 @@ static enum pythia_column_skip judge_numbers(const struct pythia_column *c, cons
         return PYTHIA_COLUMN_TOO_FEW;
     if (distinct == 1 && missing < PYTHIA_COLUMN_LEVEL_MIN)
         return PYTHIA_COLUMN_CONSTANT;
-    if ((double)distinct < MOSTLY * (double)x->count)
+    if ((double)distinct < PYTHIA_COLUMN_MOSTLY * (double)x->count)
         return PYTHIA_COLUMN_USED;
     if (c->looks_like_id && x->whole)
         return PYTHIA_COLUMN_ID;

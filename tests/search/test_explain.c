@@ -621,6 +621,24 @@ static void what_is_skipped_is_listed_with_the_reason_in_order_of_name(void **st
     end(&e, &r);
 }
 
+/* 30 shards of which the last ten are slow, and 20 connections of which those made later are. */
+static void shared_identifiers_have_no_order(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    for (int i = 0; i < 300; i++)
+        requests_add(&r, "A(shard_id=%d,server.port=%d,net.peer.port=%d){%d}", i % 30,
+                     i % 30 >= 20 ? 7103 : 7102, 40000 + i % 30 * 2 / 3,
+                     (i % 30 >= 20 ? 5000 : 1000) + i * 31 % 100);
+    struct explained e = explain(&r);
+    assert_int_equal(found(&e, "shard_id")->kind, PYTHIA_KEY_CATEGORICAL);
+    assert_string_equal(found(&e, "server.port")->split, "is in {7103}");
+    assert_int_equal(e.x.skipped_count, 1);
+    assert_string_equal(e.x.skipped[0].name, "net.peer.port");
+    assert_string_equal(e.x.skipped[0].reason, "identifier: ports of connections");
+    end(&e, &r);
+}
+
 /* ---- splits and profiles in words ---- */
 
 static void splits_by_absence_and_by_many_levels_are_said(void **state)
@@ -788,6 +806,7 @@ int main(void)
         cmocka_unit_test(texts_that_are_numbers_are_numbers_but_for_007),
         cmocka_unit_test(names_of_identifiers_are_known_by_their_last_part),
         cmocka_unit_test(what_is_skipped_is_listed_with_the_reason_in_order_of_name),
+        cmocka_unit_test(shared_identifiers_have_no_order),
         cmocka_unit_test(splits_by_absence_and_by_many_levels_are_said),
         cmocka_unit_test(at_most_512_requests_and_8_edges_are_asked),
         cmocka_unit_test(the_edges_asked_are_those_of_the_share_whatever_ranks_them),

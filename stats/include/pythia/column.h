@@ -38,7 +38,9 @@ enum pythia_column_skip {
     PYTHIA_COLUMN_CONFOUNDED,  /* nothing is left of it without the confounders */
 };
 #define PYTHIA_COLUMN_PRESENT_MIN 10
-#define PYTHIA_COLUMN_LEVEL_MIN   5 /* rows of a level, or without a value, to count on their own */
+/* Numbers of which this part differ may be different in each request. */
+#define PYTHIA_COLUMN_MOSTLY    0.95
+#define PYTHIA_COLUMN_LEVEL_MIN 5 /* rows of a level, or without a value, to count on their own */
 
 /* Is `support` of `rows` rows only a handful: fewer than PYTHIA_COLUMN_LEVEL_MIN, and fewer than a
  * tenth? What rests on so few may be chance of a kind that no test of equal rows sees. */
