@@ -34,6 +34,7 @@ struct system {
     struct sender senders[SERVICES];
     uint32_t points[SERVICES];
     uint64_t now_ms, requests;
+    bool twice;                          /* front calls cart once more, after the first call */
     uint64_t whole, lacking, incomplete; /* requests that were finished; lacking a service */
     uint64_t longest_ms;                 /* from the end of a request until it was finished */
 };
@@ -41,10 +42,11 @@ struct system {
 static int take(void *context, const struct pythia_trace *trace)
 {
     struct system *s = context;
+    uint32_t expected = SERVICES + (s->twice ? 1 : 0);
     uint64_t took_ms = s->now_ms - (trace->id.low * 50 + 100);
     s->incomplete += trace->incomplete;
-    s->whole += !trace->incomplete && trace->count == SERVICES;
-    s->lacking += !trace->incomplete && trace->count < SERVICES;
+    s->whole += !trace->incomplete && trace->count == expected;
+    s->lacking += !trace->incomplete && trace->count < expected;
     s->longest_ms = took_ms > s->longest_ms ? took_ms : s->longest_ms;
     return 0;
 }
@@ -89,26 +91,33 @@ static void end(struct system *s)
     free(s);
 }
 
+static void call(struct system *s, int service, uint64_t id, uint64_t parent, uint64_t from_ms,
+                 uint64_t to_ms)
+{
+    struct sender *to = &s->senders[service];
+    uint64_t begun_ns = EPOCH + s->now_ms * MS;
+    struct pythia_trace_id trace = {7, s->now_ms / 50};
+    assert_true(to->count < QUEUE);
+    to->queue[to->count].trace = trace;
+    to->queue[to->count].end_ns = begun_ns + to_ms * MS;
+    to->queue[to->count++].span =
+        (struct pythia_span){.id = trace.low * 8 + id,
+                             .parent = parent ? trace.low * 8 + parent : 0,
+                             .start_ns = begun_ns + from_ms * MS + (uint64_t)to->skew_ns,
+                             .duration_ns = (int64_t)((to_ms - from_ms) * MS),
+                             .tracepoint = s->points[service],
+                             .resource = to->resource,
+                             .kind = PYTHIA_SPAN_SERVER};
+}
+
 /* A request of 100 ms that begins now: front calls cart, which calls pricing. */
 static void request(struct system *s)
 {
-    struct pythia_trace_id trace = {7, s->now_ms / 50};
-    for (int i = 0; i < SERVICES; i++) {
-        struct sender *to = &s->senders[i];
-        uint64_t start_ns = EPOCH + (s->now_ms + (uint64_t)i * 10) * MS;
-        uint64_t duration_ns = (100 - 20 * (uint64_t)i) * MS;
-        assert_true(to->count < QUEUE);
-        to->queue[to->count].trace = trace;
-        to->queue[to->count].end_ns = start_ns + duration_ns;
-        to->queue[to->count++].span =
-            (struct pythia_span){.id = trace.low * 8 + (uint64_t)i + 1,
-                                 .parent = i ? trace.low * 8 + (uint64_t)i : 0,
-                                 .start_ns = start_ns + (uint64_t)to->skew_ns,
-                                 .duration_ns = (int64_t)duration_ns,
-                                 .tracepoint = s->points[i],
-                                 .resource = to->resource,
-                                 .kind = PYTHIA_SPAN_SERVER};
-    }
+    call(s, 0, 1, 0, 0, 100);
+    call(s, 1, 2, 1, 10, s->twice ? 40 : 90);
+    call(s, 2, 3, 2, 20, s->twice ? 30 : 80);
+    if (s->twice)
+        call(s, 1, 4, 1, 50, 90);
     s->requests++;
 }
 
@@ -204,6 +213,29 @@ static void a_service_that_stalls_makes_requests_incomplete_and_not_different(vo
     assert_int_equal(s->counts.incomplete[PYTHIA_INCOMPLETE_SENDER], s->incomplete);
     /* spans of before the end of the stall come after 15 s at most, and are waited with as long */
     assert_true(s->longest_ms <= 5000 + 2 * 15000 + 200);
+    end(s);
+}
+
+/* A batch of cart ends between its two calls, and the next one comes 7 s late. */
+static void a_service_that_stalls_within_a_request_makes_it_no_other(void **state)
+{
+    struct system *s = begin((const uint64_t[]){5000, 5000, 5000}, NULL, 15000);
+    s->twice = true;
+    run(s, 60000);
+    while (s->senders[1].next_ms > s->now_ms)
+        run(s, s->now_ms + STEP_MS);
+    run(s, s->now_ms + STEP_MS); /* it sends */
+    s->senders[1].next_ms += 7000;
+    run(s, 120000);
+    assert_int_equal(s->lacking, 0);
+    assert_int_equal(s->counts.dropped[PYTHIA_DROP_LATE], 0);
+    assert_int_equal(s->incomplete, 0);
+    /* From then on every second request has one call: that is how requests are now. */
+    for (; s->now_ms < 240000; s->twice = !s->twice)
+        run(s, s->now_ms + 50);
+    s->longest_ms = 0;
+    run(s, 260000);
+    assert_true(s->longest_ms < 11000); /* a batch, and as long again until it is certain */
     end(s);
 }
 
@@ -339,6 +371,7 @@ int main(void)
         cmocka_unit_test(clocks_that_are_hours_off_change_nothing),
         cmocka_unit_test(prompt_senders_are_not_waited_for),
         cmocka_unit_test(a_service_that_stalls_makes_requests_incomplete_and_not_different),
+        cmocka_unit_test(a_service_that_stalls_within_a_request_makes_it_no_other),
         cmocka_unit_test(a_service_that_is_later_than_any_wait_makes_requests_incomplete),
         cmocka_unit_test(a_service_that_is_gone_is_forgotten),
         cmocka_unit_test(what_a_sender_was_late_by_is_forgotten),

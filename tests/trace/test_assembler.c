@@ -42,13 +42,15 @@ static uint64_t wait_less_from_the_fifth_tick(void *context, uint32_t kind, uint
     return tick < 5 ? 15 : 3;
 }
 
-static bool is_never_silent(void *context, uint32_t kind, const uint32_t *resources, size_t count,
-                            uint64_t since, uint64_t tick)
+static enum pythia_assembler_lacks lack_nothing(void *context, uint32_t kind,
+                                                const struct pythia_assembler_sender *senders,
+                                                size_t count, uint64_t since, uint64_t tick)
 {
-    return false;
+    return PYTHIA_LACKS_NOTHING;
 }
 
-static int note_nothing(void *context, uint32_t kind, const uint32_t *resources, size_t count)
+static int note_nothing(void *context, uint32_t kind, const struct pythia_assembler_sender *senders,
+                        size_t count)
 {
     return PYTHIA_OK;
 }
@@ -57,8 +59,8 @@ static int note_nothing(void *context, uint32_t kind, const uint32_t *resources,
  * and a later trace of the same queue is not finished with it. */
 static void a_trace_waits_no_longer_than_is_known_now(void **state)
 {
-    const struct pythia_assembler_patience patience = {wait_less_from_the_fifth_tick,
-                                                       is_never_silent, note_nothing, NULL, 15};
+    const struct pythia_assembler_patience patience = {wait_less_from_the_fifth_tick, lack_nothing,
+                                                       note_nothing, NULL, 15};
     struct line *l =
         begin(&(struct pythia_assembler_options){.quiet_ticks = 2, .patience = &patience}, NULL);
     add(l, "q", "Q[0,9]");

@@ -24,6 +24,7 @@
 #define REFRESH (SECOND / 2)   /* waits of services are looked at so often */
 #define KNOWN   20             /* requests of a kind, before its services are expected */
 #define FADE    2000           /* requests of a kind, after which its counts are halved */
+#define FEWER   50 /* one of so many requests may have fewer spans of a service than usual */
 
 struct slice {
     int64_t least_ns, most_ns;
@@ -39,7 +40,8 @@ struct sender {
 
 struct presence {
     uint32_t service;
-    double requests;
+    uint32_t usual, fewest; /* spans in a request: in nearly all; in all since the last fade */
+    double requests, fewer; /* that it took part in; with fewer than the usual number */
 };
 
 /* The services that requests of a type involve. */
@@ -235,42 +237,59 @@ static uint32_t service_of(const struct pythia__lateness *l, uint32_t resource)
     return pythia_vocabulary_resource_at(l->vocabulary, resource).service;
 }
 
-static bool takes_part(const struct pythia__lateness *l, uint32_t service,
-                       const uint32_t *resources, size_t count)
+/* Spans of a service, of all its instances. */
+static uint32_t spans_of_service(const struct pythia__lateness *l, uint32_t service,
+                                 const struct pythia_assembler_sender *senders, size_t count)
 {
+    uint32_t spans = 0;
     for (size_t i = 0; i < count; i++)
-        if (service_of(l, resources[i]) == service)
-            return true;
-    return false;
+        if (service_of(l, senders[i].resource) == service)
+            spans += senders[i].spans;
+    return spans;
 }
 
 static void fade_kind(struct kind *k)
 {
     k->requests /= 2;
     for (size_t i = k->count; i-- > 0;) {
-        k->services[i].requests /= 2;
-        if (k->services[i].requests < .5)
-            k->services[i] = k->services[--k->count];
+        struct presence *p = &k->services[i];
+        p->requests /= 2;
+        p->fewer = 0;
+        p->usual = p->fewest < UINT32_MAX ? p->fewest : p->usual;
+        p->fewest = UINT32_MAX;
+        if (p->requests < .5)
+            *p = k->services[--k->count];
     }
 }
 
-static int add_service(struct kind *k, uint32_t service)
+static void note_spans(struct presence *p, uint32_t spans)
+{
+    p->requests++;
+    p->fewest = spans < p->fewest ? spans : p->fewest;
+    p->fewer += spans < p->usual;
+    if (p->fewer * FEWER <= p->requests)
+        return;
+    p->usual = p->fewest;
+    p->fewer = 0;
+}
+
+static int add_service(struct kind *k, uint32_t service, uint32_t spans)
 {
     for (size_t i = 0; i < k->count; i++)
         if (k->services[i].service == service) {
-            k->services[i].requests++;
+            note_spans(&k->services[i], spans);
             return PYTHIA_OK;
         }
     if (k->count == PYTHIA__LATENESS_SERVICES)
         return PYTHIA_OK;
     if (pythia_grow(&k->services, &k->capacity, k->count, sizeof(*k->services)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    k->services[k->count++] = (struct presence){service, 1};
+    k->services[k->count++] = (struct presence){service, spans, spans, 1, 0};
     return PYTHIA_OK;
 }
 
-int pythia__lateness_finished(struct pythia__lateness *l, uint32_t kind, const uint32_t *resources,
-                              size_t count)
+int pythia__lateness_finished(struct pythia__lateness *l, uint32_t kind,
+                              const struct pythia_assembler_sender *senders, size_t count)
 {
     if (kind == PYTHIA_NONE)
         return PYTHIA_OK;
@@ -281,10 +300,10 @@ int pythia__lateness_finished(struct pythia__lateness *l, uint32_t kind, const u
         fade_kind(k);
     k->requests++;
     for (size_t i = 0; i < count; i++) {
-        uint32_t service = service_of(l, resources[i]);
-        if (takes_part(l, service, resources, i))
-            continue; /* another instance of it was counted */
-        if (add_service(k, service) != PYTHIA_OK)
+        uint32_t service = service_of(l, senders[i].resource);
+        if (spans_of_service(l, service, senders, i) > 0)
+            continue; /* it was counted with another instance */
+        if (add_service(k, service, spans_of_service(l, service, senders, count)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
     return PYTHIA_OK;
@@ -315,21 +334,27 @@ uint64_t pythia__lateness_wait(struct pythia__lateness *l, uint32_t kind, uint64
     return k->wait_ns;
 }
 
-bool pythia__lateness_silent(struct pythia__lateness *l, uint32_t kind, const uint32_t *resources,
-                             size_t count, uint64_t since_ns, uint64_t now_ns)
+enum pythia_assembler_lacks pythia__lateness_lacks(struct pythia__lateness *l, uint32_t kind,
+                                                   const struct pythia_assembler_sender *senders,
+                                                   size_t count, uint64_t since_ns, uint64_t now_ns)
 {
+    enum pythia_assembler_lacks lacks = PYTHIA_LACKS_NOTHING;
     const struct kind *k = find_kind(l, kind);
     refresh_waits(l, now_ns);
     for (size_t i = 0; k && i < k->count; i++) {
-        uint32_t service = k->services[i].service;
-        if (k->services[i].requests < k->requests / 2 || service >= l->service_capacity ||
-            l->services[service].wait_ns == 0 || takes_part(l, service, resources, count))
+        const struct presence *p = &k->services[i];
+        if (p->requests < k->requests / 2 || p->service >= l->service_capacity ||
+            l->services[p->service].wait_ns == 0)
             continue;
-        if (l->services[service].last_ns <= since_ns ||
-            l->services[service].wait_ns > l->options.most_ns)
-            return true;
+        uint32_t spans = spans_of_service(l, p->service, senders, count);
+        if (spans >= p->usual || (l->services[p->service].last_ns > since_ns &&
+                                  l->services[p->service].wait_ns <= l->options.most_ns))
+            continue;
+        if (spans == 0)
+            return PYTHIA_LACKS_SENDER;
+        lacks = PYTHIA_LACKS_SPANS;
     }
-    return false;
+    return lacks;
 }
 
 size_t pythia__lateness_bytes(const struct pythia__lateness *l)

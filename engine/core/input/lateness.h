@@ -17,7 +17,12 @@
  *
  * A sender that has sent nothing since a request was last added to may be stalled, and not just be
  * left out of that request: such a request waits up to the maximum, and then counts as incomplete
- * (pythia__lateness_silent).
+ * (pythia__lateness_lacks). The same holds if spans of it have come, but fewer than usual: a batch
+ * ends in the middle of a request. Only then, the request is taken as it is after the maximum.
+ *
+ *   usual    the fewest spans of a service in nearly all requests of a kind that it took part in:
+ *            one in 50 may have fewer before that number falls. It follows what is opened and
+ *            closed, as it is chosen anew every 2000 requests.
  *
  * Memory is bounded: at most PYTHIA__LATENESS_SENDERS senders of 320 bytes, those that were silent
  * for longest make way; a sender beyond that has the initial wait. One thread at a time. */
@@ -28,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/assembler.h"
 #include "pythia/span.h"
 #include "pythia/vocabulary.h"
 
@@ -53,18 +59,21 @@ int pythia__lateness_arrived(struct pythia__lateness *l, const struct pythia_spa
                              uint64_t now_ns);
 
 /* A request of that kind (a trace point, or PYTHIA_NONE) was finished, in which these senders took
- * part (resources, each once). PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__lateness_finished(struct pythia__lateness *l, uint32_t kind, const uint32_t *resources,
-                              size_t count);
+ * part. PYTHIA_OK or PYTHIA_ENOMEM. O(senders^2). */
+int pythia__lateness_finished(struct pythia__lateness *l, uint32_t kind,
+                              const struct pythia_assembler_sender *senders, size_t count);
 
 /* The time that a request of that kind waits after its last span, in ns. O(1) nearly always. */
 uint64_t pythia__lateness_wait(struct pythia__lateness *l, uint32_t kind, uint64_t now_ns);
 
-/* Is a service that the kind involves missing from a request, of which nothing arrived since
- * `since_ns`, and may it still send spans of it, because one of its instances has sent nothing
- * since then either, or is later than any request may wait? */
-bool pythia__lateness_silent(struct pythia__lateness *l, uint32_t kind, const uint32_t *resources,
-                             size_t count, uint64_t since_ns, uint64_t now_ns);
+/* Is a service that the kind involves missing from a request, or are some of its spans, of which
+ * nothing arrived since `since_ns`, and may it still send spans of it, because one of its instances
+ * has sent nothing since then either, or is later than any request may wait? O(services of the kind
+ * * senders). */
+enum pythia_assembler_lacks pythia__lateness_lacks(struct pythia__lateness *l, uint32_t kind,
+                                                   const struct pythia_assembler_sender *senders,
+                                                   size_t count, uint64_t since_ns,
+                                                   uint64_t now_ns);
 
 /* The longest wait of any kind now, in ns: of senders that were heard of lately. */
 uint64_t pythia__lateness_longest(struct pythia__lateness *l, uint64_t now_ns);

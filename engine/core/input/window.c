@@ -27,15 +27,17 @@ static uint64_t wait_for_kind(void *context, uint32_t kind, uint64_t now_ns)
     return pythia__lateness_wait(context, kind, now_ns);
 }
 
-static bool is_silent(void *context, uint32_t kind, const uint32_t *resources, size_t count,
-                      uint64_t since_ns, uint64_t now_ns)
+static enum pythia_assembler_lacks find_lacks(void *context, uint32_t kind,
+                                              const struct pythia_assembler_sender *senders,
+                                              size_t count, uint64_t since_ns, uint64_t now_ns)
 {
-    return pythia__lateness_silent(context, kind, resources, count, since_ns, now_ns);
+    return pythia__lateness_lacks(context, kind, senders, count, since_ns, now_ns);
 }
 
-static int note_finished(void *context, uint32_t kind, const uint32_t *resources, size_t count)
+static int note_finished(void *context, uint32_t kind,
+                         const struct pythia_assembler_sender *senders, size_t count)
 {
-    return pythia__lateness_finished(context, kind, resources, count);
+    return pythia__lateness_finished(context, kind, senders, count);
 }
 
 /* Learn how late senders are, if requests may wait for longer than quiet_ns. */
@@ -46,7 +48,7 @@ static int make_lateness(struct pythia_window *w, const struct pythia_vocabulary
     if (w->options.wait_max_ns <= w->options.quiet_ns)
         return PYTHIA_OK;
     int status = pythia__lateness_create(vocabulary, &options, &w->lateness);
-    w->patience = (struct pythia_assembler_patience){wait_for_kind, is_silent, note_finished,
+    w->patience = (struct pythia_assembler_patience){wait_for_kind, find_lacks, note_finished,
                                                      w->lateness, w->options.wait_max_ns};
     return status;
 }

@@ -64,7 +64,7 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
     pythia_hash_table_free(&a->by_id);
     pythia__pinned_ids_free(&a->pinned);
     pythia_free(a->kinds);
-    pythia_free(a->resources);
+    pythia_free(a->senders);
     pythia_arena_free(&a->attributes);
     pythia_free(a->starts);
     pythia_free(a->late);
@@ -347,22 +347,23 @@ int pythia__assembler_end_trace(struct pythia_assembler *a, struct open_trace *t
     return members < 0 ? members : forgotten;
 }
 
-/* The resources of spans of a trace, each once. */
-static int list_resource(struct pythia_assembler *a, uint32_t resource)
+static int count_sender(struct pythia_assembler *a, uint32_t resource)
 {
-    size_t i = a->resource_count;
-    while (i > 0 && a->resources[i - 1] != resource)
+    size_t i = a->sender_count;
+    while (i > 0 && a->senders[i - 1].resource != resource)
         i--;
-    if (i > 0)
+    if (i > 0) {
+        a->senders[i - 1].spans++;
         return PYTHIA_OK;
-    if (pythia_grow(&a->resources, &a->resource_capacity, a->resource_count,
-                    sizeof(*a->resources)) != PYTHIA_OK)
+    }
+    if (pythia_grow(&a->senders, &a->sender_capacity, a->sender_count, sizeof(*a->senders)) !=
+        PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    a->resources[a->resource_count++] = resource;
+    a->senders[a->sender_count++] = (struct pythia_assembler_sender){resource, 1};
     return PYTHIA_OK;
 }
 
-/* Give its spans to the builder, and list their resources for those who wait for senders. */
+/* Give its spans to the builder, and list their senders for those who wait for these. */
 static int build_from_spans(struct pythia_assembler *a, const struct open_trace *t)
 {
     /* An arena keeps its largest size; it is freed after a huge trace, and only cleared otherwise.
@@ -374,7 +375,7 @@ static int build_from_spans(struct pythia_assembler *a, const struct open_trace 
     struct pythia_span span;
     int status;
     a->gathered += t->spans;
-    a->resource_count = 0;
+    a->sender_count = 0;
     pythia_trace_builder_begin(a->builder, t->id);
     if (t->off) { /* its spans may have been on their way */
         uint64_t start_ns = start_of(a, t);
@@ -387,7 +388,7 @@ static int build_from_spans(struct pythia_assembler *a, const struct open_trace 
             return status;
         if (!a->options.patience)
             continue;
-        status = list_resource(a, span.resource);
+        status = count_sender(a, span.resource);
         if (status != PYTHIA_OK)
             return status;
     }
@@ -436,12 +437,6 @@ static bool is_past(const struct pythia_assembler *a, uint64_t tick, uint64_t af
     return a->tick - tick >= after;
 }
 
-static bool lacks_silent_sender(const struct pythia_assembler *a, const struct open_trace *t)
-{
-    const struct pythia_assembler_patience *p = a->options.patience;
-    return p->silent(p->context, t->kind, a->resources, a->resource_count, t->last_tick, a->tick);
-}
-
 /* Finish a trace that is whole, as far as can be seen, and has been quiet for as long as its kind
  * waits; unless a sender that it needs has been silent, and may still be heard. */
 static int finish_quiet(struct pythia_assembler *a, struct open_trace *t, int status)
@@ -449,16 +444,17 @@ static int finish_quiet(struct pythia_assembler *a, struct open_trace *t, int st
     const struct pythia_assembler_patience *p = a->options.patience;
     if (status != PYTHIA_OK || !p)
         return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
-    bool lacks = lacks_silent_sender(a, t);
-    if (lacks && !is_past(a, t->last_tick, p->most_ticks)) {
+    enum pythia_assembler_lacks lacks =
+        p->silent(p->context, t->kind, a->senders, a->sender_count, t->last_tick, a->tick);
+    if (lacks != PYTHIA_LACKS_NOTHING && !is_past(a, t->last_tick, p->most_ticks)) {
         unlink_from_queue(a, t);
         append_to_queue(a, t, SILENT);
         return PYTHIA_OK;
     }
-    if (lacks)
+    if (lacks == PYTHIA_LACKS_SENDER)
         pythia_trace_builder_mark_incomplete(a->builder, PYTHIA_INCOMPLETE_SENDER);
     else
-        status = p->finished(p->context, t->kind, a->resources, a->resource_count);
+        status = p->finished(p->context, t->kind, a->senders, a->sender_count);
     return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
 }
 

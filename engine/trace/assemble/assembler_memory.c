@@ -14,7 +14,7 @@ size_t pythia_assembler_bytes(const struct pythia_assembler *a)
     return sizeof(*a) + pythia__span_pool_bytes(&a->pool) + pythia_arena_bytes(&a->attributes) +
            a->trace_count * (sizeof(struct open_trace) + PYTHIA__HEAP_HEAD) +
            pythia_hash_table_bytes(&a->by_id) + pythia__finished_ids_bytes(&a->finished) +
-           a->resource_capacity * sizeof(*a->resources) + a->kind_capacity * sizeof(*a->kinds) +
+           a->sender_capacity * sizeof(*a->senders) + a->kind_capacity * sizeof(*a->kinds) +
            a->start_capacity * sizeof(*a->starts) + pythia__pinned_ids_bytes(&a->pinned) +
            a->late_capacity * sizeof(*a->late) + a->builder_bytes;
 }

@@ -67,8 +67,8 @@ struct pythia_assembler {
     struct pythia_trace_builder *builder;
     size_t builder_bytes;
     struct queue queues[QUEUES];
-    uint32_t *resources; /* scratch: of the spans of a trace, each once */
-    size_t resource_count, resource_capacity;
+    struct pythia_assembler_sender *senders; /* scratch: of a trace */
+    size_t sender_count, sender_capacity;
     struct pythia_arena attributes; /* of the spans that the builder was given; kept in a tick */
     struct open_trace *eldest, *youngest;
     struct open_trace *spare;

@@ -19,21 +19,35 @@
  * thread at a time. */
 struct pythia_assembler;
 
+/* A sender of a trace, and the number of its spans that have come. */
+struct pythia_assembler_sender {
+    uint32_t resource, spans;
+};
+
+/* What may still come, because nothing was heard of a sender since. */
+enum pythia_assembler_lacks {
+    PYTHIA_LACKS_NOTHING,
+    PYTHIA_LACKS_SPANS,  /* a sender has sent fewer than usual */
+    PYTHIA_LACKS_SENDER, /* a sender that is usual has sent none */
+};
+
 /* How long traces wait for senders that are late, where that differs from trace to trace. `kind`
  * stands for the request type: the trace point of a root, or, as long as none was seen, of the
- * first span; PYTHIA_NONE: neither has come. Resources are those of the spans that have come, each
+ * first span; PYTHIA_NONE: neither has come. Senders are those of the spans that have come, each
  * once. */
 struct pythia_assembler_patience {
     /* Ticks without a span after which a trace is finished: taken for quiet_ticks if there are
      * less, and for most_ticks if there are more. */
     uint64_t (*wait)(void *context, uint32_t kind, uint64_t tick);
-    /* Asked when they are over: may a sender that is missing still come, because nothing was heard
-     * of it since `since`? Then the trace waits for most_ticks, and is incomplete if that still
-     * holds. */
-    bool (*silent)(void *context, uint32_t kind, const uint32_t *resources, size_t count,
-                   uint64_t since, uint64_t tick);
+    /* Asked when they are over: may spans still come of a sender of which nothing was heard since
+     * `since`? Then the trace waits for most_ticks, and is incomplete if a sender lacks then; one
+     * with fewer spans than usual is a request of another kind. */
+    enum pythia_assembler_lacks (*silent)(void *context, uint32_t kind,
+                                          const struct pythia_assembler_sender *senders,
+                                          size_t count, uint64_t since, uint64_t tick);
     /* A trace was finished after it was quiet. PYTHIA_OK or PYTHIA_ENOMEM. */
-    int (*finished)(void *context, uint32_t kind, const uint32_t *resources, size_t count);
+    int (*finished)(void *context, uint32_t kind, const struct pythia_assembler_sender *senders,
+                    size_t count);
     void *context;
     uint64_t most_ticks;
 };
