@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "pythia/groups_merge.h"
 #include "pythia/mem.h"
 #include "pythia/sampling.h"
 #include "pythia/sort.h"
@@ -146,23 +147,22 @@ static int flush_visits(struct pythia_side *s, struct pythia_side_type *t, uint6
     return status;
 }
 
-static int add_minute(struct pythia_side *s, uint64_t start_ns)
+static int add_minute(struct pythia_side *s, const struct minute *added)
 {
-    uint64_t number = start_ns / MINUTE_NS;
     size_t at = s->minute_count;
-    while (at > 0 && s->minutes[at - 1].number > number) /* nearly always the last one already */
+    while (at > 0 && s->minutes[at - 1].number > added->number) /* nearly always the last one */
         at--;
-    if (at > 0 && s->minutes[at - 1].number == number) {
+    if (at > 0 && s->minutes[at - 1].number == added->number) {
         struct minute *m = &s->minutes[at - 1];
-        m->first_ns = start_ns < m->first_ns ? start_ns : m->first_ns;
-        m->last_ns = start_ns > m->last_ns ? start_ns : m->last_ns;
+        m->first_ns = added->first_ns < m->first_ns ? added->first_ns : m->first_ns;
+        m->last_ns = added->last_ns > m->last_ns ? added->last_ns : m->last_ns;
         return PYTHIA_OK;
     }
     if (pythia_grow(&s->minutes, &s->minute_capacity, s->minute_count, sizeof(*s->minutes)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
     memmove(&s->minutes[at + 1], &s->minutes[at], (s->minute_count - at) * sizeof(*s->minutes));
-    s->minutes[at] = (struct minute){number, start_ns, start_ns};
+    s->minutes[at] = *added;
     s->minute_count++;
     return PYTHIA_OK;
 }
@@ -182,7 +182,57 @@ int pythia_side_add(struct pythia_side *s, const struct pythia_trace *trace)
     status = flush_visits(s, t, weight);
     if (status != PYTHIA_OK)
         return status;
-    return add_minute(s, trace->start_ns);
+    return add_minute(
+        s, &(struct minute){trace->start_ns / MINUTE_NS, trace->start_ns, trace->start_ns});
+}
+
+/* ---- parts ---- */
+
+int pythia_side_create_part(struct pythia_side *whole, size_t parts, struct pythia_side **out)
+{
+    struct pythia_side *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return PYTHIA_ENOMEM;
+    s->vocabulary = whole->vocabulary;
+    if (pythia_groups_create_part(whole->groups, parts, &s->groups) != PYTHIA_OK) {
+        pythia_side_destroy(s);
+        return PYTHIA_ENOMEM;
+    }
+    *out = s;
+    return PYTHIA_OK;
+}
+
+static int join_side_type(struct pythia_side *s, uint32_t part, const struct pythia_side_type *of)
+{
+    struct pythia_side_type *t = find_side_type(s, part);
+    if (!t)
+        return PYTHIA_ENOMEM;
+    t->failed_requests += of->failed_requests;
+    for (size_t i = 0; i < of->point_count; i++) {
+        const struct pythia_side_point *added = &of->points[i];
+        struct pythia_side_point *p = find_side_point(t, added->tracepoint);
+        if (!p)
+            return PYTHIA_ENOMEM;
+        p->requests += added->requests;
+        p->failed_requests += added->failed_requests;
+        p->kinds |= added->kinds;
+        pythia_exact_moments_merge(&p->visits, &added->visits);
+    }
+    return PYTHIA_OK;
+}
+
+int pythia_side_join(struct pythia_side *s, struct pythia_side *part)
+{
+    struct pythia_groups *groups = part->groups;
+    part->groups = NULL;
+    int status = pythia_groups_join(s->groups, groups);
+    for (uint32_t i = 0; i < part->part_capacity && status == PYTHIA_OK; i++)
+        if (part->type_of_part[i])
+            status = join_side_type(s, i, &part->types[part->type_of_part[i] - 1]);
+    for (size_t i = 0; i < part->minute_count && status == PYTHIA_OK; i++)
+        status = add_minute(s, &part->minutes[i]);
+    pythia_side_destroy(part);
+    return status;
 }
 
 /* ---- the end ---- */

@@ -701,6 +701,22 @@ struct pythia_row *pythia_row_copy(struct pythia_row_maker *m, const struct pyth
     return row;
 }
 
+/* What is rounded down is the time from the beginning to the end of each edge, if the path had them
+ * one after the other: so errors do not add up, and no time becomes negative. */
+void pythia_row_round(struct pythia_row *row)
+{
+    double most = (double)row->duration_ns * PYTHIA_ROW_PRECISION;
+    uint64_t unit = 1, exact = 0, rounded = 0;
+    while ((double)(2 * unit) <= most)
+        unit *= 2;
+    for (uint32_t i = 0; unit > 1 && i < row->shape->edge_count; i++) {
+        exact += (uint64_t)row->times_ns[i];
+        uint64_t end = i + 1 < row->shape->edge_count ? exact & ~(unit - 1) : exact;
+        row->times_ns[i] = (int64_t)(end - rounded);
+        rounded = end;
+    }
+}
+
 void pythia_row_free(struct pythia_row_maker *m, struct pythia_row *row)
 {
     if (row)

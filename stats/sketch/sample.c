@@ -16,8 +16,9 @@ struct entry {
 
 struct pythia_sample {
     size_t k, count, capacity;
-    bool wanted;        /* sorted, by whoever reads a row next */
-    bool dropped;       /* rows for want of places */
+    bool wanted;               /* sorted, by whoever reads a row next, … */
+    void (*finish)(void *row); /* … which changes each row; NULL: none is changed */
+    bool dropped;              /* rows for want of places */
     uint64_t missing;   /* the lowest hash of rows that samples moved here had dropped; UINT64_MAX:
                            they had all of their rows */
     struct entry *heap; /* owned */
@@ -174,9 +175,17 @@ void pythia_sample_sort(struct pythia_sample *s)
         qsort(s->heap, s->count, sizeof(*s->heap), compare_falling);
 }
 
-void pythia_sample_sort_when_read(struct pythia_sample *s)
+void pythia_sample_sort_when_read(struct pythia_sample *s, void (*finish)(void *row))
 {
     s->wanted = true;
+    s->finish = finish;
+}
+
+static void read_first_row(struct pythia_sample *s)
+{
+    pythia_sample_sort(s);
+    for (size_t i = 0; s->finish && i < s->count; i++)
+        s->finish(s->heap[i].row);
 }
 
 size_t pythia_sample_count(const struct pythia_sample *s)
@@ -188,7 +197,7 @@ void *pythia_sample_row(struct pythia_sample *s, size_t i)
 {
     assert(i < s->count);
     if (s->wanted)
-        pythia_sample_sort(s);
+        read_first_row(s);
     return s->heap[s->count - 1 - i].row;
 }
 
@@ -196,6 +205,6 @@ uint64_t pythia_sample_hash(struct pythia_sample *s, size_t i)
 {
     assert(i < s->count);
     if (s->wanted)
-        pythia_sample_sort(s);
+        read_first_row(s);
     return s->heap[s->count - 1 - i].hash;
 }

@@ -40,6 +40,31 @@ static void write_requests(uint64_t from, uint64_t to, const char *asked, struct
     requests_end(&r);
 }
 
+/* Requests of six types, of which 64 rows each are retained: more than four times 64 in all. Each
+ * takes a millisecond and more, so that its times are rounded. */
+static void write_many_types(uint64_t from, uint64_t to, struct pythia_buf *out)
+{
+    struct requests r;
+    size_t types;
+    const char *const source = "here";
+    requests_begin(&r);
+    requests_group(&r, &(struct pythia_groups_options){.rows_per_type = 64, .rows = 256});
+    for (r.count = from; r.count < to;)
+        requests_add(&r, "t%d{1000%d b{1%d0457} 30%d}", (int)(r.count % 6), (int)(r.count % 7),
+                     (int)(r.count % 5), (int)(r.count % 3));
+    requests_finish(&r, &types);
+    struct pythia_pipeline_result result = {.counts = {.traces = to - from}, .files = 1};
+    const struct pythia_evidence_input input = {.sources = &source, .source_count = 1};
+    const struct pythia_evidence_source from_groups = {.vocabulary = r.vocabulary,
+                                                       .groups = r.groups,
+                                                       .result = &result,
+                                                       .settings = {.rows = 64, .asked = ""},
+                                                       .inputs = &input,
+                                                       .input_count = 1};
+    assert_int_equal(pythia_evidence_write(&from_groups, out), PYTHIA_OK);
+    requests_end(&r);
+}
+
 /* A merge, and what it says. */
 struct merging {
     struct pythia_vocabulary *vocabulary;
@@ -282,25 +307,37 @@ static struct pythia_text body_of(struct pythia_buf *content)
     return (struct pythia_text){p.at, (size_t)(p.end - p.at)};
 }
 
+static void write_usual(uint64_t from, uint64_t to, struct pythia_buf *out)
+{
+    write_requests(from, to, "", out);
+}
+
+/* Parts of 100 requests each; of those of many types none has too many rows, and the whole has. */
 static void merged_parts_are_the_evidence_of_the_whole(void **state)
 {
-    struct pythia_buf files[4] = {{0}}, whole = {0}, content[2] = {{0}};
-    write_requests(0, 300, "", &files[0]);
-    for (uint64_t i = 0; i < 3; i++)
-        write_requests(i * 100, i * 100 + 100, "", &files[i + 1]);
-    write_merged((struct pythia_text[]){pythia_buf_text(&files[2]), pythia_buf_text(&files[3]),
-                                        pythia_buf_text(&files[1])},
-                 3, &whole);
-    unpack(pythia_buf_text(&files[0]), &content[0]);
-    unpack(pythia_buf_text(&whole), &content[1]);
-    struct pythia_text a = body_of(&content[0]), b = body_of(&content[1]);
-    assert_int_equal(a.size, b.size);
-    assert_memory_equal(a.bytes, b.bytes, a.size);
-    for (size_t i = 0; i < 4; i++)
-        pythia_buf_free(&files[i]);
-    pythia_buf_free(&whole);
-    pythia_buf_free(&content[0]);
-    pythia_buf_free(&content[1]);
+    enum { PARTS = 4 };
+    void (*const writers[])(uint64_t, uint64_t, struct pythia_buf *) = {write_usual,
+                                                                        write_many_types};
+    for (size_t w = 0; w < 2; w++) {
+        struct pythia_buf files[PARTS] = {{0}}, whole = {0}, merged = {0}, content[2] = {{0}};
+        struct pythia_text parts[PARTS];
+        writers[w](0, PARTS * 100, &whole);
+        for (uint64_t i = 0; i < PARTS; i++) {
+            writers[w](i * 100, i * 100 + 100, &files[i]);
+            parts[(i + 2) % PARTS] = pythia_buf_text(&files[i]);
+        }
+        write_merged(parts, PARTS, &merged);
+        unpack(pythia_buf_text(&whole), &content[0]);
+        unpack(pythia_buf_text(&merged), &content[1]);
+        struct pythia_text a = body_of(&content[0]), b = body_of(&content[1]);
+        assert_int_equal(a.size, b.size);
+        assert_memory_equal(a.bytes, b.bytes, a.size);
+        struct pythia_buf *const owned[] = {&whole, &merged, &content[0], &content[1]};
+        for (size_t i = 0; i < PARTS; i++)
+            pythia_buf_free(&files[i]);
+        for (size_t i = 0; i < 4; i++)
+            pythia_buf_free(owned[i]);
+    }
 }
 
 /* ---- what is refused ---- */

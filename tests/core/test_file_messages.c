@@ -14,7 +14,6 @@ struct decoded {
     struct pythia_input_file files[2];
     struct pythia__divided_file divided[2];
     struct pythia__piece list[PIECES];
-    struct pythia__pieces pieces;
     struct pythia__file_messages *messages;
     FILE *logged;
     int saved; /* stderr */
@@ -31,9 +30,12 @@ static int begin(void **state)
     for (size_t i = 0; i < PIECES; i++) {
         d.divided[i / 3].file = &d.files[i / 3];
         d.list[i].of = &d.divided[i / 3];
+        d.list[i].number = i;
+        d.list[i].last = i >= 2;
     }
-    d.pieces = (struct pythia__pieces){.list = d.list, .count = PIECES};
-    assert_int_equal(pythia__file_messages_create(&d.pieces, &d.messages), PYTHIA_OK);
+    assert_int_equal(pythia__file_messages_create(&d.messages), PYTHIA_OK);
+    for (size_t i = 0; i < PIECES; i++)
+        assert_int_equal(pythia__file_messages_begin(d.messages, &d.list[i]), PYTHIA_OK);
     d.logged = tmpfile();
     assert_non_null(d.logged);
     d.saved = dup(STDERR_FILENO);
@@ -125,6 +127,22 @@ static void the_first_five_broken_records_of_a_file_are_logged(void **state)
     fseek(d.logged, 0, SEEK_END);
 }
 
+/* While the last piece that was found has ended, and the next one is not known yet. */
+static void messages_of_a_piece_found_later_come_in_order(void **state)
+{
+    struct pythia__piece later = d.list[3];
+    later.number = PIECES;
+    for (size_t i = 0; i < PIECES; i++)
+        finish(i);
+    assert_int_equal(pythia__file_messages_begin(d.messages, &later), PYTHIA_OK);
+    struct pythia_error why = {0};
+    (void)pythia_error_set(&why, PYTHIA_EFORMAT, "z");
+    pythia_error_place(&why, "b", 0, 0);
+    pythia__file_messages_add(d.messages, &later, NULL, PYTHIA_LOG_ERROR, &why);
+    assert_string_equal(logged_letters(), "z");
+    pythia__file_messages_end(d.messages, &later);
+}
+
 static void what_waits_when_decoding_is_given_up_is_logged(void **state)
 {
     add(3, "w", false);
@@ -145,12 +163,16 @@ static void without_memory_a_message_is_logged_at_once(void **state)
         finish(i);
     assert_string_equal(logged_letters(), "qr");
     struct pythia__file_messages *none = NULL;
-    for (long n = 0; n < 2; n++) {
-        pythia_mem_fail_after(n);
-        assert_int_equal(pythia__file_messages_create(&d.pieces, &none), PYTHIA_ENOMEM);
-        pythia_mem_fail_after(-1);
-        assert_null(none);
-    }
+    pythia_mem_fail_after(0);
+    assert_int_equal(pythia__file_messages_create(&none), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(-1);
+    assert_null(none);
+    assert_int_equal(pythia__file_messages_create(&none), PYTHIA_OK);
+    pythia_mem_fail_after(0);
+    assert_int_equal(pythia__file_messages_begin(none, &d.list[0]), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(-1);
+    assert_int_equal(pythia__file_messages_begin(none, &d.list[0]), PYTHIA_OK);
+    pythia__file_messages_destroy(none);
 }
 
 int main(void)
@@ -159,6 +181,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(messages_wait_for_the_pieces_before_theirs, begin, end),
         cmocka_unit_test_setup_teardown(the_first_five_broken_records_of_a_file_are_logged, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(messages_of_a_piece_found_later_come_in_order, begin, end),
         cmocka_unit_test_setup_teardown(what_waits_when_decoding_is_given_up_is_logged, begin, end),
         cmocka_unit_test_setup_teardown(without_memory_a_message_is_logged_at_once, begin, end),
     };

@@ -11,7 +11,14 @@
 #include "pythia/buf.h"
 #include "pythia/status.h"
 
-enum { TRACES = 9, NOTE_BYTES = 1000000 };
+enum { TRACES = 9, NOTE_BYTES = 1000000, PIECES_MAX = 8 };
+
+/* All pieces of an input. */
+struct pieces {
+    struct pythia__piece list[PIECES_MAX];
+    size_t count;
+    struct pythia__pieces *found; /* owned: what the pieces refer to */
+};
 
 /* How the tokens of a document are set apart: what stands before and after each. */
 struct layout {
@@ -70,9 +77,30 @@ static void fail_problem(void *context, const struct pythia_error *why)
     fail_msg("%s", why->sentence);
 }
 
+static void find_all(const struct pythia_input *input, const char *format, struct pieces *out)
+{
+    size_t count;
+    int status;
+    struct pythia__piece piece;
+    const struct pythia_input_file *files = pythia_input_files(input, &count);
+    *out = (struct pieces){.count = 0};
+    assert_int_equal(pythia__pieces_create(files, count, pythia_adapter_named(format), &out->found),
+                     PYTHIA_OK);
+    while ((status = pythia__pieces_next(out->found, &piece)) == PYTHIA_OK) {
+        assert_in_range(out->count, 0, PIECES_MAX - 1);
+        assert_int_equal(piece.number, out->count);
+        out->list[out->count++] = piece;
+    }
+    assert_int_equal(status, 1);
+    assert_int_equal(pythia__pieces_next(out->found, &piece), 1);
+    for (size_t i = 0; i < out->count; i++)
+        assert_int_equal(out->list[i].last,
+                         i + 1 == out->count || out->list[i + 1].of != out->list[i].of);
+}
+
 /* Each piece but the last ends with a trace, each but the first begins with one, and nothing but
  * a comma and white space is between them. */
-static void check_pieces(const struct pythia__pieces *pieces, struct pythia_text text)
+static void check_pieces(const struct pieces *pieces, struct pythia_text text)
 {
     for (size_t i = 1; i < pieces->count; i++) {
         const struct pythia_input_range *left = &pieces->list[i - 1].range,
@@ -95,30 +123,26 @@ static void a_document_is_divided_between_traces_in_any_layout(void **state)
     const struct layout layouts[] = {{"", ""}, {"", " "}, {"\n        ", ""}, {"\t", "\r\n"}};
     for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
         struct pythia_buf text = {0};
-        struct pythia__pieces pieces;
+        struct pieces pieces;
         struct pythia_input *input;
-        size_t count;
         char path[] = "/tmp/pieces.XXXXXX";
         const char *const paths[] = {path};
         write_document(&layouts[i], &text, path);
         assert_int_equal(pythia_input_create(paths, 1, false, fail_problem, NULL, &input),
                          PYTHIA_OK);
-        const struct pythia_input_file *files = pythia_input_files(input, &count);
-        assert_int_equal(pythia__pieces_find(files, count, pythia_adapter_named("jaeger"), &pieces),
-                         PYTHIA_OK);
+        find_all(input, "jaeger", &pieces);
         unlink(path);
         assert_int_equal(pieces.count, 3);
         check_pieces(&pieces, pythia_buf_text(&text));
-        pythia__pieces_free(&pieces);
+        pythia__pieces_destroy(pieces.found);
         pythia_input_destroy(input);
         pythia_buf_free(&text);
     }
 }
 
-static void find_pieces(const struct pythia_buf *text, const char *format,
-                        struct pythia__pieces *pieces, struct pythia_input **input)
+static void find_pieces(const struct pythia_buf *text, const char *format, struct pieces *pieces,
+                        struct pythia_input **input)
 {
-    size_t count;
     char path[] = "/tmp/pieces.XXXXXX";
     const char *const paths[] = {path};
     int descriptor = mkstemp(path);
@@ -127,9 +151,7 @@ static void find_pieces(const struct pythia_buf *text, const char *format,
     assert_int_equal(write(descriptor, text->bytes, text->size), (ssize_t)text->size);
     close(descriptor);
     assert_int_equal(pythia_input_create(paths, 1, false, fail_problem, NULL, input), PYTHIA_OK);
-    const struct pythia_input_file *files = pythia_input_files(*input, &count);
-    assert_int_equal(pythia__pieces_find(files, count, pythia_adapter_named(format), pieces),
-                     PYTHIA_OK);
+    find_all(*input, format, pieces);
     unlink(path);
 }
 
@@ -161,7 +183,7 @@ static void arrays_are_divided_between_their_elements(void **state)
     };
     for (size_t a = 0; a < sizeof(arrays) / sizeof(arrays[0]); a++) {
         struct pythia_buf text = {0};
-        struct pythia__pieces pieces;
+        struct pieces pieces;
         struct pythia_input *input;
         pythia_buf_puts(&text, arrays[a].begin);
         for (int i = 0; i < 7; i++) {
@@ -184,7 +206,7 @@ static void arrays_are_divided_between_their_elements(void **state)
             if (i < 2)
                 assert_int_equal(pieces.list[i].gap, strlen(arrays[a].comma));
         }
-        pythia__pieces_free(&pieces);
+        pythia__pieces_destroy(pieces.found);
         pythia_input_destroy(input);
         pythia_buf_free(&text);
     }
@@ -198,7 +220,7 @@ static void a_message_is_divided_between_its_fields(void **state)
     static const unsigned char head[] = {0x0A, 0x80, 0x80, 0x20};
     for (int broken = 0; broken < 2; broken++) {
         struct pythia_buf text = {0};
-        struct pythia__pieces pieces;
+        struct pieces pieces;
         struct pythia_input *input;
         for (int i = 0; i < FIELDS; i++) {
             pythia_buf_add(&text, head, sizeof(head));
@@ -213,7 +235,7 @@ static void a_message_is_divided_between_its_fields(void **state)
             assert_int_equal(pieces.list[i].range.begin, i * 4 * (FIELD + sizeof(head)));
             assert_int_equal(pieces.list[i - 1].range.end, pieces.list[i].range.begin);
         }
-        pythia__pieces_free(&pieces);
+        pythia__pieces_destroy(pieces.found);
         pythia_input_destroy(input);
         pythia_buf_free(&text);
     }
@@ -224,7 +246,7 @@ static void a_message_is_divided_between_its_fields(void **state)
 static void an_array_without_known_elements_is_one_piece(void **state)
 {
     struct pythia_buf text = {0};
-    struct pythia__pieces pieces;
+    struct pieces pieces;
     struct pythia_input *input;
     pythia_buf_puts(&text, "[{\"traceId\":\"1\",\"id\":\"1\"}");
     for (int i = 0; i < 12; i++)
@@ -232,9 +254,50 @@ static void an_array_without_known_elements_is_one_piece(void **state)
     pythia_buf_puts(&text, "]");
     find_pieces(&text, "zipkin", &pieces, &input);
     assert_int_equal(pieces.count, 1);
-    pythia__pieces_free(&pieces);
+    pythia__pieces_destroy(pieces.found);
     pythia_input_destroy(input);
     pythia_buf_free(&text);
+}
+
+/* Decoding may be given up before all pieces were found; a file whose piece has failed is marked,
+ * and no other. */
+static void files_of_pieces_that_failed_are_marked(void **state)
+{
+    enum { LINES = 5 };
+    static const char *const names[] = {"/tmp/pieces.a.XXXXXX", "/tmp/pieces.b.XXXXXX"};
+    char made[2][32];
+    const char *const paths[] = {made[0], made[1]};
+    struct pythia_input *input;
+    struct pythia__pieces *pieces;
+    struct pythia__piece piece;
+    struct pythia_buf text = {0};
+    size_t count;
+    for (int i = 0; i < LINES; i++)
+        write_element(&text, "{\"a\":\"", "\"}\n");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(made[i], sizeof(made[i]), "%s", names[i]);
+        int descriptor = mkstemp(made[i]);
+        assert_true(descriptor >= 0);
+        assert_int_equal(write(descriptor, text.bytes, text.size), (ssize_t)text.size);
+        close(descriptor);
+    }
+    assert_int_equal(pythia_input_create(paths, 2, false, fail_problem, NULL, &input), PYTHIA_OK);
+    const struct pythia_input_file *files = pythia_input_files(input, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(pythia__pieces_create(files, count, pythia_adapter_named("otlp"), &pieces),
+                     PYTHIA_OK);
+    do
+        assert_int_equal(pythia__pieces_next(pieces, &piece), PYTHIA_OK);
+    while (piece.of->file == &files[0]);
+    assert_false(piece.last); /* more than 4 MiB: the second file is being divided */
+    piece.of->failed = true;
+    pythia__pieces_destroy(pieces);
+    assert_false(*files[0].failed);
+    assert_true(*files[1].failed);
+    pythia_input_destroy(input);
+    pythia_buf_free(&text);
+    unlink(made[0]);
+    unlink(made[1]);
 }
 
 int main(void)
@@ -244,6 +307,7 @@ int main(void)
         cmocka_unit_test(arrays_are_divided_between_their_elements),
         cmocka_unit_test(a_message_is_divided_between_its_fields),
         cmocka_unit_test(an_array_without_known_elements_is_one_piece),
+        cmocka_unit_test(files_of_pieces_that_failed_are_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,6 +330,31 @@ static void the_limit_of_all_rows_is_one_for_all_types(void **state)
     requests_end(&r);
 }
 
+/* By hand, as in test_row.c: 1 000 000 / 65536 is 15.3, and 333 333 less its rest by 8 is 333 328.
+ * Three types of 64 rows are 192, which are rounded where fewer were asked for. */
+static void times_are_rounded_where_types_are_too_many(void **state)
+{
+    for (size_t rows = 191; rows <= 192; rows++) {
+        struct requests r;
+        size_t count;
+        requests_begin(&r);
+        requests_group(&r, &(struct pythia_groups_options){.rows_per_type = 64, .rows = rows});
+        for (int i = 0; i < 300; i++)
+            requests_add(&r, "T%d{333333 B{333334} 333333}", i % 3);
+        const struct pythia_type *types = requests_finish(&r, &count);
+        assert_int_equal(count, 3);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(pythia_type_rows(&types[i]), 64);
+            for (size_t k = 0; k < 64; k++) {
+                const struct pythia_row *row = pythia_type_row(&types[i], k);
+                assert_int_equal(row->times_ns[0], rows < 192 ? 333328 : 333333);
+                assert_int_equal(row->duration_ns, 1000000);
+            }
+        }
+        requests_end(&r);
+    }
+}
+
 /* ---- the cache ---- */
 
 enum { SIDE = 22, SHAPES = SIDE * SIDE * SIDE }; /* more than the cache holds */
@@ -611,6 +636,7 @@ int main(void)
         cmocka_unit_test(what_is_cut_does_not_depend_on_the_order),
         cmocka_unit_test(a_sample_is_uniform_and_counts_are_of_all),
         cmocka_unit_test(the_limit_of_all_rows_is_one_for_all_types),
+        cmocka_unit_test(times_are_rounded_where_types_are_too_many),
         cmocka_unit_test(what_leaves_the_cache_and_comes_back_counts_in_full),
         cmocka_unit_test(two_paths_of_one_hash_are_kept_apart),
         cmocka_unit_test(how_much_memory_is_held_is_known_roughly),

@@ -15,7 +15,7 @@ static void write_text(char *text, size_t size, uint64_t i)
 {
     snprintf(text, size, "T%u(size=%u,user=u%u){10 %s(part=%u){%u} 5 %s{7 c{%u}}}",
              (unsigned)(i % 7), (unsigned)(i * 7 % 100), (unsigned)(i % 5), i % 3 ? "a" : "b",
-             (unsigned)(i % 11), (unsigned)(100 + i * 37 % 500), i % 4 ? "d" : "a",
+             (unsigned)(i % 11), (unsigned)(100 + i * 3701 % 500000), i % 4 ? "d" : "a",
              (unsigned)(1 + i % 13));
 }
 
@@ -111,14 +111,16 @@ static void assert_same_groups(const struct pythia_groups *a, const struct pythi
     }
 }
 
-/* Few rows, so that each part drops some; and all of them. */
+/* Few rows, so that each part drops some; all of them; and more than there may be of so many types,
+ * so that their times are rounded. */
 static void parts_give_what_one_thread_would_have_gathered(void **state)
 {
     enum { N = 3000 };
     const struct pythia_groups_options options[] = {
         {.fold = true, .rows_per_type = 200, .rows = 900},
         {.fold = true, .rows_per_type = 64, .rows = 5000},
-        {.fold = true, .rows_per_type = N, .rows = N}};
+        {.fold = true, .rows_per_type = N, .rows = N},
+        {.fold = true, .rows_per_type = 64, .rows = 100}};
     for (size_t o = 0; o < sizeof(options) / sizeof(options[0]); o++) {
         struct requests r;
         struct pythia_groups *parts[PARTS], *whole;

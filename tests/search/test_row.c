@@ -411,6 +411,39 @@ static void a_failed_allocation_leaves_no_mark(void **state)
     requests_end(&r);
 }
 
+/* By hand: 1 000 000 / 65536 is 15.3, so that all times but the last are multiples of 8. The edges
+ * end after 333 333, 666 667 and 1 000 000 ns. Below 131 072 ns nothing is rounded. */
+static void times_are_rounded_to_a_part_of_the_duration(void **state)
+{
+    struct bench b;
+    begin(&b);
+    const struct pythia_row *row = row_of(&b, "A{333333 B{333334} 333333}");
+    assert_int_equal(row->shape->edge_count, 3);
+    for (int twice = 0; twice < 2; twice++) {
+        pythia_row_round(b.row);
+        assert_int_equal(row->times_ns[0], 333328);
+        assert_int_equal(row->times_ns[1], 333336);
+        assert_int_equal(row->times_ns[2], 333336);
+        assert_int_equal(row->duration_ns, 1000000);
+    }
+    row = row_of(&b, "A{13 B{131045} 13}");
+    pythia_row_round(b.row);
+    assert_int_equal(row->times_ns[0], 13);
+    assert_int_equal(row->times_ns[1], 131045);
+    assert_int_equal(row->times_ns[2], 13);
+    row = row_of(&b, "A{13 B{131046} 13}"); /* 131 072: a unit of 2 */
+    pythia_row_round(b.row);
+    assert_int_equal(row->times_ns[0], 12);
+    assert_int_equal(row->times_ns[1], 131046);
+    assert_int_equal(row->times_ns[2], 14);
+    row = row_of(&b, "A{0 B{200003} 0}"); /* nothing becomes negative */
+    pythia_row_round(b.row);
+    assert_int_equal(row->times_ns[0], 0);
+    assert_int_equal(row->times_ns[1], 200002);
+    assert_int_equal(row->times_ns[2], 1);
+    end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +463,7 @@ int main(void)
         cmocka_unit_test(a_cut_does_not_part_a_character),
         cmocka_unit_test(thousands_of_keys_are_kept_apart),
         cmocka_unit_test(a_failed_allocation_leaves_no_mark),
+        cmocka_unit_test(times_are_rounded_to_a_part_of_the_duration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

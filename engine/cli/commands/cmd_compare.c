@@ -6,7 +6,9 @@
 
 #include "pythia/compare.h"
 #include "pythia/compare_report.h"
+#include "pythia/groups_merge.h"
 #include "pythia/log.h"
+#include "pythia/mem.h"
 #include "pythia/status.h"
 #include "shared/command.h"
 #include "shared/splitting.h"
@@ -60,6 +62,8 @@ struct side {
     struct pythia_grouping_key *key; /* of both; NULL: there is none */
     struct pythia__reading reading;
     struct pythia_side *side;
+    struct pythia_side **parts; /* owned, of each thread; they are parts of `side` */
+    size_t part_count;
     const char *paths[PYTHIA_OPTION_TEXTS_MAX + 1];
     int count;
 };
@@ -79,9 +83,19 @@ static int forget_side(const struct side *side)
     return PYTHIA_OK;
 }
 
+static void destroy_side_parts(struct side *side)
+{
+    for (size_t i = 0; i < side->part_count; i++)
+        pythia_side_destroy(side->parts[i]);
+    pythia_free(side->parts);
+    side->parts = NULL;
+    side->part_count = 0;
+}
+
 static int begin_side(void *context)
 {
     struct side *side = context;
+    destroy_side_parts(side);
     pythia_side_destroy(side->side);
     side->side = NULL;
     int status = forget_side(side);
@@ -97,6 +111,43 @@ static int add_to_side(void *context, const struct pythia_trace *trace)
     struct side *side = context;
     return pythia_side_add(side->side, trace);
 }
+
+static int divide_side(void *context, size_t count)
+{
+    struct side *side = context;
+    side->parts = pythia_calloc(count, sizeof(struct pythia_side *));
+    if (!side->parts)
+        return PYTHIA_ENOMEM;
+    for (; side->part_count < count; side->part_count++) {
+        int status = pythia_side_create_part(side->side, count, &side->parts[side->part_count]);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
+}
+
+static int add_to_side_part(void *context, size_t part, const struct pythia_trace *trace)
+{
+    struct side *side = context;
+    return pythia_side_add(side->parts[part], trace);
+}
+
+static int unite_side(void *context)
+{
+    struct side *side = context;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < side->part_count && status == PYTHIA_OK; i++) {
+        struct pythia_side *part = side->parts[i];
+        side->parts[i] = NULL;
+        status = pythia_side_join(side->side, part);
+    }
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_groups_are_whole(pythia_side_groups(side->side)) ? PYTHIA_OK : 1;
+}
+
+static const struct pythia_consumer_parts parts_of_side = {divide_side, add_to_side_part,
+                                                           unite_side};
 
 static int order_paths(const void *a, const void *b)
 {
@@ -137,7 +188,9 @@ static int read_each(struct side sides[2])
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < 2; i++) {
-        struct pythia_consumer consumer = {begin_side, add_to_side, &sides[i], NULL};
+        /* A grouping key knows one thread. */
+        struct pythia_consumer consumer = {begin_side, add_to_side, &sides[i],
+                                           sides[i].key ? NULL : &parts_of_side};
         sides[i].other = i ? &sides[0] : NULL;
         if ((status = pythia__reading_run(&sides[i].reading, &consumer)) != PYTHIA_OK)
             return status;
@@ -247,6 +300,7 @@ out:
     pythia_comparison_destroy(c);
     pythia_grouping_key_destroy(sides[0].key);
     for (size_t i = 2; i-- > 0;) { /* the second borrows from the first */
+        destroy_side_parts(&sides[i]);
         pythia_side_destroy(sides[i].side);
         pythia__reading_end(&sides[i].reading);
     }

@@ -7,7 +7,6 @@
 #include "pythia/closed_loop.h"
 #include "pythia/confine.h"
 #include "pythia/evidence_write.h"
-#include "pythia/groups_merge.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
@@ -19,6 +18,7 @@
 #include "report_run.h"
 #include "shared/command.h"
 #include "shared/each_thread.h"
+#include "shared/group_parts.h"
 #include "shared/search_options.h"
 #include "shared/series_options.h"
 #include "shared/space_traces.h"
@@ -95,9 +95,9 @@ struct replay {
     struct pythia__reading reading;
     struct pythia_grouping_key *key;
     struct pythia_groups *groups;
-    struct pythia_groups **parts; /* owned, of each thread; they are parts of `groups` */
-    size_t part_count;
-    struct pythia_each each; /* by as many threads as read */
+    struct pythia__group_parts parts;     /* of `groups` */
+    struct pythia__each_threads *threads; /* owned: as many as read; NULL: not yet */
+    struct pythia_each each;
     struct pythia_space *space;
     struct pythia_open_points *open, *skeleton;
     struct pythia_loop loop;
@@ -109,19 +109,10 @@ struct replay {
 
 /* ---- reading ---- */
 
-static void destroy_parts(struct replay *r)
-{
-    for (size_t i = 0; i < r->part_count; i++)
-        pythia_groups_destroy(r->parts[i]);
-    pythia_free(r->parts);
-    r->parts = NULL;
-    r->part_count = 0;
-}
-
 static int begin_groups(void *context)
 {
     struct replay *r = context;
-    destroy_parts(r);
+    pythia__group_parts_free(&r->parts);
     pythia_groups_destroy(r->groups);
     r->groups = NULL;
     if (r->key)
@@ -141,33 +132,19 @@ static int take_limited_group(void *context, const struct pythia_trace *trace)
 static int divide_groups(void *context, size_t count)
 {
     struct replay *r = context;
-    r->parts = pythia_calloc(count, sizeof(struct pythia_groups *));
-    if (!r->parts)
-        return PYTHIA_ENOMEM;
-    for (; r->part_count < count; r->part_count++) {
-        int status = pythia_groups_create_part(r->groups, count, &r->parts[r->part_count]);
-        if (status != PYTHIA_OK)
-            return status;
-    }
-    return PYTHIA_OK;
+    return pythia__group_parts_make(&r->parts, r->groups, count);
 }
 
 static int take_in_part(void *context, size_t part, const struct pythia_trace *trace)
 {
     struct replay *r = context;
-    return pythia_groups_add(r->parts[part], trace);
+    return pythia_groups_add(r->parts.list[part], trace);
 }
 
 static int unite_groups(void *context)
 {
     struct replay *r = context;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < r->part_count && status == PYTHIA_OK; i++) {
-        struct pythia_groups *part = r->parts[i];
-        r->parts[i] = NULL;
-        status = pythia_groups_join(r->groups, part);
-    }
-    return status != PYTHIA_OK ? status : pythia_groups_are_whole(r->groups) ? PYTHIA_OK : 1;
+    return pythia__group_parts_join(&r->parts, r->groups);
 }
 
 static const struct pythia_consumer_parts parts_of_groups = {divide_groups, take_in_part,
@@ -511,12 +488,15 @@ static int write_replay_result(struct replay *r, const char *const *paths, size_
 {
     if (r->s->evidence)
         return write_evidence_file(r, paths, count);
-    r->each = pythia__each_thread(&r->reading.pipeline.threads);
+    int status = pythia__each_threads_create(r->reading.pipeline.threads, &r->threads);
+    if (status != PYTHIA_OK)
+        return status;
+    r->each = pythia__each_threads_of(r->threads);
     r->run.each = &r->each;
     r->run.groups = r->groups;
     r->run.space = r->space;
     r->run.open = r->open;
-    int status = pythia__report_diagnose(&r->run);
+    status = pythia__report_diagnose(&r->run);
     if (status != PYTHIA_OK || (status = pythia__report_write(&r->run, paths, count)) != PYTHIA_OK)
         return status;
     return remember_found(r);
@@ -548,7 +528,8 @@ out:
     int code = exit_status(&r, status);
     pythia_loop_free(&r.loop);
     pythia__report_free(&r.run);
-    destroy_parts(&r);
+    pythia__each_threads_destroy(r.threads);
+    pythia__group_parts_free(&r.parts);
     pythia_groups_destroy(r.groups);
     pythia_grouping_key_destroy(r.key);
     pythia_open_points_destroy(r.open);

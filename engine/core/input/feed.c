@@ -32,7 +32,7 @@
 /* A file that is read in blocks. */
 struct streamed {
     struct streamed *next;
-    const struct pythia__piece *piece;
+    struct pythia__piece piece;
     const struct pythia_adapter_ops *format;
     struct pythia__blocks *blocks; /* owned */
     /* Of several threads: */
@@ -161,7 +161,7 @@ static int stream_blocks(const struct decoding *d, const struct pythia_adapter_o
     struct streamed *s = layout ? pythia_calloc(1, sizeof(*s)) : NULL;
     if (!s)
         return layout ? PYTHIA_ENOMEM : PYTHIA_OK;
-    s->piece = d->piece;
+    s->piece = *d->piece;
     s->format = format;
     *out = s;
     return pythia__blocks_create(stream, layout, &s->blocks);
@@ -222,7 +222,7 @@ static int decode_block(struct decoding *d, struct pythia_vocabulary *vocabulary
 static void end_streamed(struct decoding *d, struct streamed *s)
 {
     d->totals.bytes += pythia__blocks_content(s->blocks);
-    pythia__file_messages_end(d->messages, s->piece);
+    pythia__file_messages_end(d->messages, &s->piece);
     destroy_streamed(s);
 }
 
@@ -268,16 +268,27 @@ static int decode_alone(struct decoding *d, struct pythia_vocabulary *vocabulary
     return status == 1 ? PYTHIA_OK : status;
 }
 
-static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia__pieces *pieces,
+/* The next piece, and a place for its messages: 0, 1 if there is none, or PYTHIA_ENOMEM. */
+static int find_piece(struct pythia__pieces *pieces, struct pythia__file_messages *messages,
+                      struct pythia__piece *out)
+{
+    int status = pythia__pieces_next(pieces, out);
+    return status == PYTHIA_OK ? pythia__file_messages_begin(messages, out) : status;
+}
+
+static int feed_alone(struct pythia_vocabulary *vocabulary, struct pythia__pieces *pieces,
                       struct decoding *d, _Atomic uint64_t *read_bytes)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < pieces->count && status == PYTHIA_OK; i++) {
-        d->piece = &pieces->list[i];
-        status = decode_alone(d, vocabulary, read_bytes);
-    }
+    struct pythia__piece piece;
+    int status;
+    d->piece = &piece;
+    while ((status = find_piece(pieces, d->messages, &piece)) == PYTHIA_OK)
+        if ((status = decode_alone(d, vocabulary, read_bytes)) != PYTHIA_OK)
+            break;
+    d->piece = NULL;
     drop_adapter(d);
     pythia__block_free(&d->block);
+    status = status == 1 ? PYTHIA_OK : status;
     for (size_t i = 0; i < d->taker.count && status == PYTHIA_OK; i++)
         status = d->taker.finish(d->taker.shards[i]);
     return status;
@@ -299,13 +310,14 @@ struct shared {
     uv_mutex_t lock;
     uv_cond_t changed;
     struct pythia__feed_taker taker;
-    struct queue *queues; /* owned: of each shard */
-    struct batch *spare;  /* batches to be filled again */
-    size_t queued;        /* batches that wait or are being added */
-    size_t filling;       /* threads that may have batches which are not queued */
-    int status;           /* the first failure: it ends all reading */
-    const struct pythia__pieces *pieces;
-    size_t next;
+    struct queue *queues;          /* owned: of each shard */
+    struct batch *spare;           /* batches to be filled again */
+    size_t queued;                 /* batches that wait or are being added */
+    size_t filling;                /* threads that may have batches which are not queued */
+    int status;                    /* the first failure: it ends all reading */
+    struct pythia__pieces *pieces; /* borrowed; of the thread that is finding one */
+    struct pythia__piece next;     /* that no thread has taken yet, if it was found */
+    bool finding, found, all_found;
     struct streamed *streams; /* owned: files that are read in blocks now */
     struct worker *workers;   /* owned */
     size_t count;
@@ -315,6 +327,7 @@ struct shared {
 
 struct worker {
     struct decoding decoding;
+    struct pythia__piece piece;
     struct shared *shared;
     struct batch **batches;    /* owned: being filled, one for each shard; NULL: not begun */
     struct streamed *streamed; /* of which it decodes block `number` */
@@ -434,7 +447,7 @@ static bool is_far_ahead(const struct shared *s, const struct pythia__piece *pie
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct pythia__piece *other = s->workers[i].decoding.piece;
-        if (other && other->of == piece->of && (size_t)(piece - other) > AHEAD * s->count)
+        if (other && other->of == piece->of && piece->number - other->number > AHEAD * s->count)
             return true;
     }
     return false;
@@ -496,8 +509,8 @@ static void decode_next_block(struct worker *w, struct streamed *of)
         of->decoding++;
         s->filling += !w->filling;
         w->filling = true;
+        w->decoding.piece = &of->piece;
         uv_mutex_unlock(&s->lock);
-        w->decoding.piece = of->piece;
         status = decode_block(&w->decoding, s->vocabulary, of);
         uv_mutex_lock(&s->lock);
         note_status(s, status);
@@ -524,15 +537,37 @@ static bool decode_streams(struct worker *w)
     return false;
 }
 
+/* Find the next piece, for whichever thread takes it. False: one waits to be taken, another thread
+ * is finding it, or there is none. The lock is held, but not meanwhile. */
+static bool find_next(struct worker *w)
+{
+    struct shared *s = w->shared;
+    if (s->finding || s->found || s->all_found)
+        return false;
+    s->finding = true;
+    uv_mutex_unlock(&s->lock);
+    int status = find_piece(s->pieces, w->decoding.messages, &s->next);
+    uv_mutex_lock(&s->lock);
+    s->finding = false;
+    s->found = status == PYTHIA_OK;
+    s->all_found = !s->found;
+    if (status < 0)
+        note_status(s, status);
+    uv_cond_broadcast(&s->changed);
+    return true;
+}
+
 /* Decode the next piece. Batches are queued with the last span of a piece, so that no thread holds
  * them back; but those of small files once they are full, because there would be a batch for a few
  * spans. False: there is none, or not yet. The lock is held, but not meanwhile. */
 static bool decode_next(struct worker *w)
 {
     struct shared *s = w->shared;
-    if (s->next == s->pieces->count || is_far_ahead(s, &s->pieces->list[s->next]))
+    if (!s->found || is_far_ahead(s, &s->next))
         return false;
-    const struct pythia__piece *piece = w->decoding.piece = &s->pieces->list[s->next++];
+    w->piece = s->next;
+    s->found = false;
+    const struct pythia__piece *piece = w->decoding.piece = &w->piece;
     s->filling += !w->filling;
     w->filling = true;
     uv_mutex_unlock(&s->lock);
@@ -556,7 +591,7 @@ static bool decode_next(struct worker *w)
 /* Can more batches come? The lock is held. */
 static bool awaits_batches(const struct shared *s)
 {
-    return s->next < s->pieces->count || s->streams || s->filling > 0 || s->queued > 0;
+    return !s->all_found || s->found || s->streams || s->filling > 0 || s->queued > 0;
 }
 
 /* Finish a shard. False: there is none, or not yet. The lock is held, but not meanwhile. */
@@ -581,7 +616,8 @@ static void run_worker(void *argument)
     struct shared *s = w->shared;
     uv_mutex_lock(&s->lock);
     while (s->status == PYTHIA_OK) {
-        if (add_batch(s) || decode_streams(w) || decode_next(w) || queue_rest(w) || finish_next(s))
+        if (add_batch(s) || decode_streams(w) || find_next(w) || decode_next(w) || queue_rest(w) ||
+            finish_next(s))
             continue;
         if (!awaits_batches(s))
             break;
@@ -662,6 +698,16 @@ static int feed_pieces(struct shared *s, struct decoding *model, struct pythia__
     return status;
 }
 
+/* More threads than pieces and shards would have nothing to do. */
+static size_t choose_thread_count(const struct pythia_input_file *files, size_t count,
+                                  size_t shards, size_t wanted)
+{
+    size_t most = shards;
+    for (size_t i = 0; i < count && most < wanted; i++)
+        most += 1 + (size_t)(files[i].size_bytes / PYTHIA__PIECE_BYTES);
+    return most < wanted ? most : wanted;
+}
+
 /* An error in a file is recorded with the file, also after a failure, so that another pass does
  * not log it again. */
 int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
@@ -678,23 +724,21 @@ int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input
                            .options = options,
                            .again = again || options->told,
                            .taker = taker};
-    struct pythia__pieces pieces;
+    struct pythia__pieces *pieces = NULL;
     *totals = (struct pythia__feed_totals){0};
-    int status = pythia__pieces_find(files, count, options->format, &pieces);
+    int status = pythia__pieces_create(files, count, options->format, &pieces);
     if (status == PYTHIA_OK)
-        status = pythia__file_messages_create(&pieces, &own.messages);
+        status = pythia__file_messages_create(&own.messages);
     if (status != PYTHIA_OK)
         goto out;
-    struct shared s = {
-        .taker = taker, .pieces = &pieces, .vocabulary = vocabulary, .read_bytes = read_bytes};
-    /* More threads than pieces and shards would have nothing to do. */
-    s.count = pieces.count + taker.count;
-    s.count = options->threads < s.count ? options->threads : s.count;
+    struct shared s = {.taker = taker,
+                       .pieces = pieces,
+                       .count = choose_thread_count(files, count, taker.count, options->threads),
+                       .vocabulary = vocabulary,
+                       .read_bytes = read_bytes};
     status = feed_pieces(&s, &own, totals);
 out:
     pythia__file_messages_destroy(own.messages);
-    for (size_t i = 0; i < count && pieces.files; i++)
-        *files[i].failed |= atomic_load(&pieces.files[i].failed);
-    pythia__pieces_free(&pieces);
+    pythia__pieces_destroy(pieces);
     return status;
 }

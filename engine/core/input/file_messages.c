@@ -1,5 +1,6 @@
 #include "file_messages.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <uv.h>
@@ -26,32 +27,41 @@ struct piece_messages {
     struct message_list list;
     struct message_list *blocks; /* owned; in order of their numbers, until the piece has ended */
     size_t block_count, block_capacity;
-    bool ended;
+    const char *path; /* of its file; borrowed */
+    bool last, ended; /* last: of its file */
 };
 
 struct pythia__file_messages {
     uv_mutex_t lock;
-    const struct pythia__pieces *pieces;
-    struct piece_messages *of; /* owned: of each piece */
-    size_t front;              /* the first piece that has not ended */
-    size_t broken, shown;      /* records of the front's file: before the front, and logged */
+    struct piece_messages *of; /* owned: of each piece that was found so far */
+    size_t count, capacity;
+    size_t front;         /* the first piece that has not ended */
+    size_t broken, shown; /* records of the front's file: before the front, and logged */
 };
 
-int pythia__file_messages_create(const struct pythia__pieces *pieces,
-                                 struct pythia__file_messages **out)
+int pythia__file_messages_create(struct pythia__file_messages **out)
 {
     struct pythia__file_messages *m = pythia_calloc(1, sizeof(*m));
     if (!m)
         return PYTHIA_ENOMEM;
-    m->pieces = pieces;
-    m->of = pythia_calloc(pieces->count, sizeof(*m->of));
-    if (!m->of || uv_mutex_init(&m->lock) != 0) {
-        pythia_free(m->of);
+    if (uv_mutex_init(&m->lock) != 0) {
         pythia_free(m);
         return PYTHIA_ENOMEM;
     }
     *out = m;
     return PYTHIA_OK;
+}
+
+int pythia__file_messages_begin(struct pythia__file_messages *m, const struct pythia__piece *piece)
+{
+    uv_mutex_lock(&m->lock);
+    assert(piece->number == m->count);
+    int status = pythia_grow(&m->of, &m->capacity, m->count, sizeof(*m->of));
+    if (status == PYTHIA_OK)
+        m->of[m->count++] =
+            (struct piece_messages){.path = piece->of->file->path, .last = piece->last};
+    uv_mutex_unlock(&m->lock);
+    return status;
 }
 
 /* Log a message of the front. */
@@ -75,19 +85,23 @@ static void log_waiting(struct pythia__file_messages *m, struct message_list *of
     of->last = NULL;
 }
 
+/* No more broken records of the front's file come. */
+static void count_unshown(struct pythia__file_messages *m, const char *path)
+{
+    if (m->broken > BROKEN_SHOWN)
+        pythia_log(PYTHIA_LOG_WARNING, "%s: %zu more broken records", path,
+                   m->broken - BROKEN_SHOWN);
+    m->broken = m->shown = 0;
+}
+
 /* The front has ended: go on to the next piece, and say how many broken records of its file were
  * not logged if it was the last one of that. */
 static void pass_front(struct pythia__file_messages *m)
 {
-    const struct pythia__piece *piece = &m->pieces->list[m->front];
-    m->broken += m->of[m->front].list.broken;
-    m->front++;
-    if (m->front < m->pieces->count && m->pieces->list[m->front].of == piece->of)
-        return;
-    if (m->broken > BROKEN_SHOWN)
-        pythia_log(PYTHIA_LOG_WARNING, "%s: %zu more broken records", piece->of->file->path,
-                   m->broken - BROKEN_SHOWN);
-    m->broken = m->shown = 0;
+    const struct piece_messages *of = &m->of[m->front++];
+    m->broken += of->list.broken;
+    if (of->last)
+        count_unshown(m, of->path);
 }
 
 /* The messages of all blocks become those of their piece. */
@@ -110,19 +124,16 @@ void pythia__file_messages_destroy(struct pythia__file_messages *m)
 {
     if (!m)
         return;
-    while (m->front < m->pieces->count) {
+    while (m->front < m->count) {
         join_blocks(&m->of[m->front]);
         log_waiting(m, &m->of[m->front].list);
         pass_front(m);
     }
+    if (m->count > 0) /* of a file whose last piece was not found */
+        count_unshown(m, m->of[m->count - 1].path);
     uv_mutex_destroy(&m->lock);
     pythia_free(m->of);
     pythia_free(m);
-}
-
-static size_t number_of(const struct pythia__file_messages *m, const struct pythia__piece *piece)
-{
-    return (size_t)(piece - m->pieces->list);
 }
 
 /* The list for messages of a piece, or of a block; NULL without memory. The lock is held. */
@@ -176,7 +187,7 @@ void pythia__file_messages_add(struct pythia__file_messages *m, const struct pyt
     place_error(piece, block, &placed);
     (void)pythia_error_text(&placed, text, sizeof(text));
     uv_mutex_lock(&m->lock);
-    add_text(m, number_of(m, piece), block, level, false, text);
+    add_text(m, piece->number, block, level, false, text);
     uv_mutex_unlock(&m->lock);
 }
 
@@ -197,7 +208,7 @@ void pythia__file_messages_add_broken(struct pythia__file_messages *m,
                                       const struct pythia_error *why)
 {
     char text[1024];
-    size_t number = number_of(m, piece);
+    size_t number = piece->number;
     struct pythia_error placed = *why;
     if (!is_shown(m, number, block))
         return;
@@ -211,15 +222,15 @@ void pythia__file_messages_add_broken(struct pythia__file_messages *m,
 
 void pythia__file_messages_end(struct pythia__file_messages *m, const struct pythia__piece *piece)
 {
-    size_t number = number_of(m, piece);
+    size_t number = piece->number;
     uv_mutex_lock(&m->lock);
     join_blocks(&m->of[number]);
     m->of[number].ended = true;
     if (number == m->front)
         log_waiting(m, &m->of[number].list);
-    while (m->front < m->pieces->count && m->of[m->front].ended) {
+    while (m->front < m->count && m->of[m->front].ended) {
         pass_front(m);
-        if (m->front < m->pieces->count)
+        if (m->front < m->count)
             log_waiting(m, &m->of[m->front].list);
     }
     uv_mutex_unlock(&m->lock);

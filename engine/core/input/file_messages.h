@@ -10,12 +10,15 @@
 
 struct pythia__file_messages;
 
-/* Make the messages of some pieces, which are borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__file_messages_create(const struct pythia__pieces *pieces,
-                                 struct pythia__file_messages **out);
+/* PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__file_messages_create(struct pythia__file_messages **out);
 
 /* Log what still waits, if decoding was given up before all pieces had ended. m may be NULL. */
 void pythia__file_messages_destroy(struct pythia__file_messages *m);
+
+/* Make a place for messages of the next piece, in order of their numbers, before anybody decodes
+ * it. PYTHIA_OK or PYTHIA_ENOMEM. Any thread. */
+int pythia__file_messages_begin(struct pythia__file_messages *m, const struct pythia__piece *piece);
 
 /* Report an error in a piece, or in a block of a piece that is read in blocks (NULL: it is not);
  * the place is that in the piece or block. It is logged at once if all pieces before this one have

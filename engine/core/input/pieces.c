@@ -33,39 +33,19 @@ static bool read_window(struct pythia__view *view, uint64_t at, size_t wanted)
 
 /* ---- dividing ---- */
 
-static int add_piece(struct pythia__pieces *p, const struct pythia__piece *piece)
-{
-    if (pythia_grow(&p->list, &p->capacity, p->count, sizeof(*p->list)) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    p->list[p->count++] = *piece;
-    return PYTHIA_OK;
-}
-
-static int add_ranges(struct pythia__pieces *p, struct file_view *v,
-                      const struct pythia__layout *layout, const struct pythia_adapter_ops *format,
-                      struct pythia__divided_file *of)
-{
-    uint64_t size = of->file->size_bytes;
-    struct pythia__piece_end begin = {0};
-    while (begin.next < size) {
-        struct pythia__piece_end end = pythia__layout_end(layout, &v->view, begin.next);
-        if (end.next >= size)
-            end = (struct pythia__piece_end){.next = size};
-        const struct pythia__piece piece = {
-            .of = of,
-            .format = format,
-            .range = {.begin = begin.next,
-                      .end = end.next < size ? end.next - end.gap : UINT64_MAX,
-                      .before = begin.inside ? pythia__layout_before(layout) : PYTHIA_TEXT(""),
-                      .after = end.inside ? pythia__layout_after(layout) : PYTHIA_TEXT("")},
-            .gap = end.gap};
-        int status = add_piece(p, &piece);
-        if (status != PYTHIA_OK)
-            return status;
-        begin = end;
-    }
-    return PYTHIA_OK;
-}
+struct pythia__pieces {
+    const struct pythia_input_file *files;
+    size_t count;
+    const struct pythia_adapter_ops *format; /* of all files; NULL: not known */
+    struct pythia__divided_file *divided;    /* owned: of each file */
+    size_t found;
+    /* The file whose pieces are being found: */
+    size_t at;
+    const struct pythia__layout *layout; /* NULL: it has not been looked at */
+    const struct pythia_adapter_ops *format_at;
+    struct pythia__piece_end begin; /* of the next piece */
+    struct file_view view;
+};
 
 /* The layout and the format of a file that is worth dividing; NULL: it is small, or cannot be
  * divided. Errors are ignored here, as they come again when the file is decoded. */
@@ -88,42 +68,91 @@ static const struct pythia__layout *look_at_file(const struct pythia_input_file 
     return layout;
 }
 
-static int divide_file(struct pythia__pieces *p, struct file_view *v,
-                       const struct pythia_adapter_ops *format, struct pythia__divided_file *of)
+/* Look at the file whose turn it is, and open it if it is to be divided. */
+static void begin_file(struct pythia__pieces *p)
 {
-    const struct pythia__layout *layout = look_at_file(of->file, &format);
-    v->file = layout ? open(of->file->path, O_RDONLY | O_CLOEXEC) : -1;
-    if (v->file < 0)
-        return add_piece(p, &(struct pythia__piece){.of = of});
-    int status = add_ranges(p, v, layout, format, of);
-    close(v->file);
-    return status;
+    const struct pythia_input_file *file = &p->files[p->at];
+    p->format_at = p->format;
+    p->layout = look_at_file(file, &p->format_at);
+    p->view.file = p->layout ? open(file->path, O_RDONLY | O_CLOEXEC) : -1;
+    if (p->view.file < 0)
+        p->layout = NULL;
+    p->begin = (struct pythia__piece_end){0};
 }
 
-int pythia__pieces_find(const struct pythia_input_file *files, size_t count,
-                        const struct pythia_adapter_ops *format, struct pythia__pieces *out)
+static void end_file(struct pythia__pieces *p)
 {
-    struct file_view *v = pythia_calloc(1, sizeof(*v));
-    *out = (struct pythia__pieces){.files = pythia_calloc(count + 1, sizeof(*out->files))};
-    int status = v && out->files ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status != PYTHIA_OK)
-        goto out;
-    v->view.read = read_window;
-    for (size_t i = 0; i < count; i++) {
-        out->files[i].file = &files[i];
-        if ((status = divide_file(out, v, format, &out->files[i])) != PYTHIA_OK)
-            goto out;
+    if (p->layout)
+        close(p->view.file);
+    p->layout = NULL;
+    p->at++;
+}
+
+/* The next piece of a file that is divided. */
+static struct pythia__piece find_range(struct pythia__pieces *p)
+{
+    const uint64_t size = p->files[p->at].size_bytes;
+    const struct pythia__piece_end begin = p->begin;
+    struct pythia__piece_end end = pythia__layout_end(p->layout, &p->view.view, begin.next);
+    bool last = end.next >= size;
+    if (last)
+        end = (struct pythia__piece_end){.next = size};
+    p->begin = end;
+    return (struct pythia__piece){
+        .format = p->format_at,
+        .range = {.begin = begin.next,
+                  .end = last ? UINT64_MAX : end.next - end.gap,
+                  .before = begin.inside ? pythia__layout_before(p->layout) : PYTHIA_TEXT(""),
+                  .after = end.inside ? pythia__layout_after(p->layout) : PYTHIA_TEXT("")},
+        .gap = end.gap,
+        .last = last};
+}
+
+int pythia__pieces_next(struct pythia__pieces *p, struct pythia__piece *out)
+{
+    if (p->at == p->count)
+        return 1;
+    if (!p->layout)
+        begin_file(p);
+    *out = p->layout ? find_range(p) : (struct pythia__piece){.last = true};
+    out->of = &p->divided[p->at];
+    out->number = p->found++;
+    if (out->last)
+        end_file(p);
+    return PYTHIA_OK;
+}
+
+int pythia__pieces_create(const struct pythia_input_file *files, size_t count,
+                          const struct pythia_adapter_ops *format, struct pythia__pieces **out)
+{
+    struct pythia__pieces *p = pythia_calloc(1, sizeof(*p));
+    if (!p)
+        return PYTHIA_ENOMEM;
+    *p = (struct pythia__pieces){.files = files,
+                                 .count = count,
+                                 .format = format,
+                                 .divided = pythia_calloc(count + 1, sizeof(*p->divided)),
+                                 .view.view.read = read_window};
+    if (!p->divided) {
+        pythia_free(p);
+        return PYTHIA_ENOMEM;
     }
-out:
-    pythia_free(v);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        p->divided[i].file = &files[i];
+    *out = p;
+    return PYTHIA_OK;
 }
 
-void pythia__pieces_free(struct pythia__pieces *p)
+void pythia__pieces_destroy(struct pythia__pieces *p)
 {
-    pythia_free(p->list);
-    pythia_free(p->files);
-    *p = (struct pythia__pieces){0};
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->count; i++)
+        *p->files[i].failed |= atomic_load(&p->divided[i].failed);
+    if (p->layout) /* decoding was given up */
+        close(p->view.file);
+    pythia_free(p->divided);
+    pythia_free(p);
 }
 
 /* ---- places of errors ---- */

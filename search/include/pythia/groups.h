@@ -30,6 +30,9 @@
  * (fair_sample.h): pythia_type_row. A stream without weights is one of weights 1, and nothing is
  * different.
  *
+ * Where types are so many that more rows than were asked for are kept, though each type keeps no
+ * more than 64, the times of rows are rounded (pythia_row_round).
+ *
  * Nothing depends on the order in which traces are added. Memory is bounded by the number of types,
  * not of traces. One thread at a time. */
 struct pythia_groups;

@@ -49,7 +49,8 @@ bool pythia_row_number(const struct pythia_row_value *value, double *out);
 const struct pythia_row_value *pythia_row_find(const struct pythia_row_value *values,
                                                uint32_t count, uint32_t key);
 
-/* One request as statistics see it. Immutable, in one block of memory. */
+/* One request as statistics see it. Immutable once it is in a finished sample, in one block of
+ * memory. */
 struct pythia_row {
     uint64_t hash; /* of the trace id: decides whether it is in a sample, and the order of rows */
     double weight; /* requests that it stands for, at least 1 */
@@ -103,6 +104,12 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
  * NULL when out of memory. O(size). */
 struct pythia_row *pythia_row_copy(struct pythia_row_maker *m, const struct pythia_row *from,
                                    const struct pythia_shape *shape);
+
+/* Round the times on edges to PYTHIA_ROW_PRECISION of the duration: each changes by less than that,
+ * they still add up to the duration, and all but the last are multiples of a power of two. To round
+ * a row twice is to round it once. O(edges). */
+#define PYTHIA_ROW_PRECISION 0x1p-16
+void pythia_row_round(struct pythia_row *row);
 
 /* Give a row of that maker back, whose memory the next one takes: every row, before the maker is
  * destroyed. row may be NULL. O(1). */

@@ -41,6 +41,12 @@ int pythia_side_create(struct pythia_vocabulary *vocabulary,
                        const struct pythia_groups_options *options, struct pythia_side **out);
 void pythia_side_destroy(struct pythia_side *s); /* s may be NULL */
 
+/* Make a part of a side, for one of `parts` threads, and add what a part has gathered, which takes
+ * it, also on failure: as pythia_groups_create_part and pythia_groups_join (groups_merge.h).
+ * PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_ELIMIT if there are more requests than can be counted. */
+int pythia_side_create_part(struct pythia_side *whole, size_t parts, struct pythia_side **out);
+int pythia_side_join(struct pythia_side *s, struct pythia_side *part);
+
 /* Add one request, unless it is incomplete. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
 int pythia_side_add(struct pythia_side *s, const struct pythia_trace *trace);
 

@@ -53,8 +53,9 @@ void pythia_sample_leave(struct pythia_sample *s, const bool *keep);
 void pythia_sample_sort(struct pythia_sample *s);
 
 /* As above, but deferred until the first row is read: where there are many samples, and few of
- * them are read. O(1). Until then reading changes the sample, and is for one thread. */
-void pythia_sample_sort_when_read(struct pythia_sample *s);
+ * them are read. `finish` (NULL: nothing) is called with each row then, once. O(1). Until then
+ * reading changes the sample, and is for one thread. */
+void pythia_sample_sort_when_read(struct pythia_sample *s, void (*finish)(void *row));
 
 /* The number of rows that are kept. */
 size_t pythia_sample_count(const struct pythia_sample *s);

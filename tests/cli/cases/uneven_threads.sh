@@ -29,8 +29,18 @@ for request in range(4000):
     print('{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},'
           '"scopeSpans":[{"spans":[%s]}]}]}' % ",".join(spans))
 PYTHON
+sed 's/"name":"pay"/"name":"charge"/' events.jsonl > later.jsonl
 for threads in 1 2 3 8; do
     pythia replay --quiet --threads $threads --format json events.jsonl > report.$threads
     cmp report.1 report.$threads && echo same
 done
 jq -c '[.input.traces, .groups[0].count, .groups[0].explanations[0].key]' report.1
+printf '%s\n' '- type: "*order"' '  where: queue >= 10' '  p99: < 20us' > expected.yaml
+for threads in 1 2 3 8; do
+    pythia check --quiet --threads $threads --format json expected.yaml events.jsonl > checked.$threads; echo "exit $?"
+    cmp checked.1 checked.$threads && echo same
+    pythia compare --quiet --threads $threads --rows 2048 --format json events.jsonl later.jsonl > compared.$threads; echo "exit $?"
+    cmp compared.1 compared.$threads && echo same
+done
+jq -c '.expectations[0] | [.state, .requests]' checked.1
+jq -c '[.compared_types, .request_types[0].requests, .request_types[0].status]' compared.1
