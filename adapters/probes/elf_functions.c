@@ -200,7 +200,7 @@ static int add_function(struct functions *n, const char *name, uint64_t address)
     }
     struct pythia_usdt_site end = begin;
     begin.name = add_name(n, name, "");
-    begin.instruction = pythia__elf_instruction(code);
+    begin.instruction = begin.trap = end.trap = pythia__elf_instruction(code);
     end.name = add_name(n, name, PYTHIA_FUNCTION_RETURN);
     end.instruction = PYTHIA_USDT_RETURN;
     end.operand_count = 1;

@@ -1,5 +1,6 @@
 #include "pythia/priced_functions.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 
 #define ROUNDS   15
 #define CALLS    8
+#define MEAN_OF  8   /* measurements */
+#define SPEEDS   1.5 /* of a shared machine, the higher by the lower: see tests/bench/probes */
 #define UNPROBED PYTHIA_USDT_INSTRUCTIONS /* a function without a probe */
 
 __asm__(".text\n"
@@ -122,6 +125,34 @@ void pythia_prices_read(const char *text, double ns[PYTHIA_USDT_INSTRUCTIONS])
         const char *at = strstr(text, name);
         ns[i] = at ? strtod(at + strlen(name), NULL) : 0;
     }
+}
+
+/* A mean above the limit in the slow minutes of a machine may be below it in the fast ones: the
+ * verdict must not change with them. */
+void pythia_hit_prices_add(struct pythia_hit_prices *p, const double ns[PYTHIA_USDT_INSTRUCTIONS])
+{
+    p->count += p->count < MEAN_OF;
+    for (int i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++) {
+        p->ns[i] += (ns[i] - p->ns[i]) / (double)p->count;
+        p->expensive[i] = p->ns[i] > (p->expensive[i] ? p->max_ns / SPEEDS : p->max_ns);
+    }
+}
+
+/* A return has its breakpoint at the first instruction of its function, so that it costs what that
+ * does, too. */
+int pythia_hit_prices_check(const struct pythia_hit_prices *p, const struct pythia_usdt_site *sites,
+                            size_t count, struct pythia_error *e)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned kind = p->expensive[sites[i].trap] ? sites[i].trap : sites[i].instruction;
+        if (p->expensive[kind])
+            return pythia_error_set(e, PYTHIA_ELIMIT,
+                                    "a hit costs %.0f ns at 0x%" PRIx64
+                                    " (%s), too much for --max-price %.0f; --force opens it",
+                                    p->ns[kind], sites[i].offset,
+                                    pythia_usdt_instruction_name(kind), p->max_ns);
+    }
+    return PYTHIA_OK;
 }
 
 bool pythia_prices_differ(const double now_ns[PYTHIA_USDT_INSTRUCTIONS],

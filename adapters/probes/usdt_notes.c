@@ -89,7 +89,7 @@ static int add_site(struct notes *n, const char *descriptor, size_t size)
                                 PYTHIA_USDT_SITES_MAX);
     if (pythia_grow(&n->out.sites, &n->capacity, n->out.count, sizeof(site)) != PYTHIA_OK)
         return pythia_error_set(n->elf->e, PYTHIA_ENOMEM, "out of memory");
-    site.instruction = pythia__elf_instruction(code);
+    site.instruction = site.trap = pythia__elf_instruction(code);
     site.operand_count = pythia_usdt_operands_read(pythia_text_of(arguments), site.operands);
     n->out.sites[n->out.count++] = site;
     return PYTHIA_OK;

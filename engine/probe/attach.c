@@ -7,7 +7,6 @@
 #include "attach.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -216,13 +215,8 @@ static int open_sites(const struct pythia__rings *r, const struct pythia_probe_m
     if (count > PYTHIA__SITES_MAX)
         return pythia_error_set(e, PYTHIA_ELIMIT, "the probe has more than %d sites",
                                 PYTHIA__SITES_MAX);
-    for (size_t i = 0; i < count; i++)
-        if (r->prices_ns[sites[i].instruction] > r->max_ns)
-            return pythia_error_set(e, PYTHIA_ELIMIT,
-                                    "a hit costs %.0f ns at 0x%" PRIx64
-                                    " (%s), more than --max-price %.0f; --force opens it",
-                                    r->prices_ns[sites[i].instruction], sites[i].offset,
-                                    pythia_usdt_instruction_name(sites[i].instruction), r->max_ns);
+    if (pythia_hit_prices_check(r->prices, sites, count, e) != PYTHIA_OK)
+        return e->status;
     if (!(out->events = pythia_calloc(count, sizeof(*out->events))))
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     for (out->count = 0; out->count < count; out->count++) {

@@ -2,7 +2,7 @@
 #ifndef PYTHIA_PROBE_ATTACH_H
 #define PYTHIA_PROBE_ATTACH_H
 
-#include "pythia/usdt_notes.h"
+#include "pythia/priced_functions.h"
 #include "session.h"
 
 #define PYTHIA__RINGS_MAX 253 /* processors: as many descriptors as a message can carry */
@@ -11,11 +11,11 @@ struct pythia__rings {
     struct pythia__opener opener; /* first, so that one is the other */
     int map;                      /* processor -> ring */
     int threads;                  /* that are in a request: thread id -> mark */
+    int senders;                  /* of these: socket -> the one that has sent on it last */
     int rings[PYTHIA__RINGS_MAX]; /* of processors that are online */
     size_t count;
-    int type;                /* of the uprobe unit */
-    double max_ns;           /* that a hit may cost */
-    const double *prices_ns; /* of each enum pythia_usdt_instruction; borrowed */
+    int type;                               /* of the uprobe unit */
+    const struct pythia_hit_prices *prices; /* borrowed */
 };
 
 /* Make the rings, empty. PYTHIA_OK with *out to be closed, or PYTHIA_EIO with what is missing (a
@@ -33,8 +33,7 @@ int pythia__site_open(const struct pythia__rings *r, const struct pythia_probe_m
 struct pythia__prices {
     struct pythia__rings rings;
     struct pythia_probe_rings *mapped;
-    double ns[PYTHIA_USDT_INSTRUCTIONS]; /* means of the last measurements */
-    int count;                           /* of measurements, as far as it matters */
+    struct pythia_hit_prices of_hits; /* with a limit before _open */
 };
 
 /* Open them, and measure. Nothing closes them but the end of the process. PYTHIA_OK, or PYTHIA_EIO

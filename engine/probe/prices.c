@@ -9,10 +9,6 @@
 #include "pythia/priced_functions.h"
 #include "pythia/status.h"
 
-/* A machine that is shared changes every second or so between two speeds, one half more than the
- * other (tests/bench/probes): a price is a mean of about so many measurements. */
-#define MEAN_OF 8
-
 int pythia__prices_open(struct pythia__prices *p, struct pythia_error *e)
 {
     struct pythia_probe_message m = {.role = PYTHIA_PROBE_ENTER, .id = {.pid = (uint32_t)getpid()}};
@@ -40,7 +36,5 @@ void pythia__prices_measure(struct pythia__prices *p)
 {
     double now_ns[PYTHIA_USDT_INSTRUCTIONS];
     pythia_priced_measure(p->mapped, now_ns);
-    p->count += p->count < MEAN_OF;
-    for (int i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++)
-        p->ns[i] += (now_ns[i] - p->ns[i]) / (double)p->count;
+    pythia_hit_prices_add(&p->of_hits, now_ns);
 }

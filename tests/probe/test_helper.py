@@ -82,7 +82,7 @@ class Hits(OfOneTarget):
     def test_a_site_that_is_too_expensive_is_refused_before_it_is_open(self):
         _, client = self.begin("--max-price", "0")
         answer = client.ask(f"attach target:step {self.path}")
-        self.assertRegex(answer, r"^refused target:step .*: a hit costs \d+ ns at 0x[0-9a-f]+ \(step\), more than --max-price 0; --force opens it$")
+        self.assertRegex(answer, r"^refused target:step .*: a hit costs \d+ ns at 0x[0-9a-f]+ \(step\), too much for --max-price 0; --force opens it$")
         for name in ("nop5", "nop", "push", "branch", "step", "return"):
             self.assertRegex(client.greeting, rf" {name}=\d+")
 

@@ -30,6 +30,21 @@ size_t pythia_prices_write(const double ns[PYTHIA_USDT_INSTRUCTIONS],
 /* Read them from such a text, maybe with others around them; 0: it has none of a kind. */
 void pythia_prices_read(const char *text, double ns[PYTHIA_USDT_INSTRUCTIONS]);
 
+/* What hits cost, and which kinds cost too much. All zero but the limit: nothing was measured. */
+struct pythia_hit_prices {
+    double max_ns;                            /* that a hit may cost */
+    double ns[PYTHIA_USDT_INSTRUCTIONS];      /* means of about the last eight measurements */
+    int count;                                /* of measurements, as far as it matters */
+    bool expensive[PYTHIA_USDT_INSTRUCTIONS]; /* once above the limit, until below 2/3 of it */
+};
+
+/* Take in one more measurement. */
+void pythia_hit_prices_add(struct pythia_hit_prices *p, const double ns[PYTHIA_USDT_INSTRUCTIONS]);
+
+/* PYTHIA_OK if no site of a probe costs too much; else PYTHIA_ELIMIT, with the first in `e`. */
+int pythia_hit_prices_check(const struct pythia_hit_prices *p, const struct pythia_usdt_site *sites,
+                            size_t count, struct pythia_error *e);
+
 /* Is one of them off by more than a twentieth? */
 bool pythia_prices_differ(const double now_ns[PYTHIA_USDT_INSTRUCTIONS],
                           const double then_ns[PYTHIA_USDT_INSTRUCTIONS]);

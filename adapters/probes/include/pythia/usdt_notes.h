@@ -33,6 +33,8 @@ struct pythia_usdt_site {
                                     somebody looks; 0: there is none */
     uint64_t address, semaphore_address; /* the same two, from the base of the loaded file */
     enum pythia_usdt_instruction instruction;
+    enum pythia_usdt_instruction trap; /* where the breakpoint is: the same instruction; of a
+                                          return, the first one of its function */
     size_t operand_count;
     struct pythia_usdt_operand operands[PYTHIA_USDT_OPERANDS_MAX];
 };
