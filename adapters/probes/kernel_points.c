@@ -9,21 +9,28 @@
 #define BIT(number)          (UINT32_C(1) << (number))
 
 static const struct {
-    const char *name, *format, *subject, *value; /* fields of the trace point; NULL: none */
+    const char *name, *format;
+    const char *thread, *value, *socket, *state; /* fields of the trace point; NULL: none */
+    bool sends;
 } events[PYTHIA_KERNEL_EVENTS] = {
-    {"switch_out", EVENTS("sched", "sched_switch"), NULL, "prev_state"},
-    {"switch_in", EVENTS("sched", "sched_switch"), "next_pid", NULL},
-    {"waking", EVENTS("sched", "sched_waking"), "pid", NULL},
-    {"system_call", EVENTS("raw_syscalls", "sys_enter"), NULL, "id"},
-    {"system_return", EVENTS("raw_syscalls", "sys_exit"), NULL, NULL},
-    {"page_fault", EVENTS("exceptions", "page_fault_user"), NULL, NULL},
-    {"block_issue", EVENTS("block", "block_rq_issue"), NULL, "bytes"},
+    {"switch_out", EVENTS("sched", "sched_switch"), .value = "prev_state"},
+    {"switch_in", EVENTS("sched", "sched_switch"), .thread = "next_pid"},
+    {"waking", EVENTS("sched", "sched_waking"), .thread = "pid"},
+    {"system_call", EVENTS("raw_syscalls", "sys_enter"), .value = "id"},
+    {"system_return", EVENTS("raw_syscalls", "sys_exit"), .value = NULL},
+    {"page_fault", EVENTS("exceptions", "page_fault_user"), .value = NULL},
+    {"block_issue", EVENTS("block", "block_rq_issue"), .value = "bytes"},
+    {"connect", EVENTS("sock", "inet_sock_set_state"), .socket = "skaddr", .state = "newstate",
+     .sends = true},
+    {"send", EVENTS("sock", "sock_send_length"), .socket = "sk", .sends = true},
+    {"retransmit", EVENTS("tcp", "tcp_retransmit_skb"), .socket = "skaddr"},
 };
 
 static const char *const keys[PYTHIA_KERNEL_SUMS] = {
     "kernel.run_queue_ns", "kernel.block_io_ns", "kernel.futex_ns",      "kernel.network_ns",
     "kernel.poll_ns",      "kernel.sleep_ns",    "kernel.other_wait_ns", "kernel.block_requests",
-    "kernel.block_bytes",  "kernel.page_faults", "kernel.system_calls",  "kernel.system_call_ns"};
+    "kernel.block_bytes",  "kernel.page_faults", "kernel.system_calls",  "kernel.system_call_ns",
+    "kernel.retransmits"};
 
 #define SYSTEM_CALLS (BIT(PYTHIA_KERNEL_SYSTEM_CALL) | BIT(PYTHIA_KERNEL_SYSTEM_RETURN))
 
@@ -41,6 +48,9 @@ const struct pythia_kernel_topic pythia_kernel_topics[] = {
     {"page_faults", BIT(PYTHIA_KERNEL_PAGE_FAULT), BIT(PYTHIA_KERNEL_PAGE_FAULTS)},
     {"system_calls", SYSTEM_CALLS,
      BIT(PYTHIA_KERNEL_SYSTEM_CALLS) | BIT(PYTHIA_KERNEL_SYSTEM_CALL_NS)},
+    {"retransmits",
+     BIT(PYTHIA_KERNEL_CONNECT) | BIT(PYTHIA_KERNEL_SEND) | BIT(PYTHIA_KERNEL_RETRANSMIT),
+     BIT(PYTHIA_KERNEL_RETRANSMITS)},
     {0},
 };
 
@@ -116,24 +126,37 @@ static bool find_field(struct pythia_text format, const char *name, struct pythi
     return false;
 }
 
+/* Find a field of so many bytes, if a trace point has it (name NULL: it does not need to). False,
+ * with its name in *missing, if it is not there. */
+static bool find_sized(struct pythia_text format, const char *name, uint8_t bytes, uint8_t *offset,
+                       const char **missing)
+{
+    struct pythia_usdt_operand field = {0};
+    bool found = !name || (find_field(format, name, &field) && field.bytes == bytes);
+    *offset = field.base;
+    *missing = found ? *missing : name;
+    return found;
+}
+
 int pythia_kernel_point_read(enum pythia_kernel_event event, struct pythia_text format,
                              struct pythia_kernel_point *out, struct pythia_error *e)
 {
     struct pythia_kernel_point point = {.id = find_number(format, "\nID: ")};
-    struct pythia_usdt_operand subject = {0};
-    const char *missing = NULL;
-    if (events[event].subject &&
-        (!find_field(format, events[event].subject, &subject) || subject.bytes != 4))
-        missing = events[event].subject;
-    if (events[event].value) {
-        point.site.operand_count = 1;
-        if (!find_field(format, events[event].value, &point.site.operands[0]))
-            missing = events[event].value;
+    struct pythia_probe_subject *s = &point.subject;
+    const char *missing = "ID";
+    bool found = point.id != UINT64_MAX;
+    found &= find_sized(format, events[event].thread, 4, &s->thread, &missing);
+    found &= find_sized(format, events[event].socket, 8, &s->socket, &missing);
+    found &= find_sized(format, events[event].state, 4, &s->state, &missing);
+    s->sends = events[event].sends;
+    point.site.operand_count = events[event].value || (s->socket && !s->sends);
+    if (events[event].value && !find_field(format, events[event].value, &point.site.operands[0])) {
+        found = false;
+        missing = events[event].value;
     }
-    if (missing || point.id == UINT64_MAX)
+    if (!found)
         return pythia_error_set(e, PYTHIA_EFORMAT, "%s: no %s as it is known", events[event].format,
-                                missing ? missing : "ID");
-    point.subject = subject.base;
+                                missing);
     *out = point;
     return PYTHIA_OK;
 }

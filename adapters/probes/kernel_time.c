@@ -118,6 +118,9 @@ void pythia__kernel_time_add(struct pythia__kernel_time *k, enum pythia_kernel_e
         k->sums[PYTHIA_KERNEL_BLOCK_REQUESTS]++;
         k->sums[PYTHIA_KERNEL_BLOCK_BYTES] += value;
         break;
+    case PYTHIA_KERNEL_RETRANSMIT:
+        k->sums[PYTHIA_KERNEL_RETRANSMITS]++;
+        break;
     default:
         break;
     }

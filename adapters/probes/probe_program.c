@@ -4,15 +4,20 @@
  *
  * r6: the registers of the thread (struct pt_regs), or the fields of a trace point.
  * r7: process id << 32 | thread id.
- * On the stack, from its upper end: the key of the map of threads, a struct pythia_probe_mark, the
- * record. */
+ * r8: when that thread has sent on the socket that a trace point is about.
+ * On the stack, from its upper end: the key of a map, its value, the record. */
+#define _GNU_SOURCE
 #include "pythia/probe_program.h"
 
 #include <linux/bpf.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 
-#define KEY_AT  (-8)
-#define MARK_AT (KEY_AT - (int)sizeof(struct pythia_probe_mark))
+#define KEY_AT   (-8)
+#define VALUE_AT (KEY_AT - (int)sizeof(struct pythia_probe_mark))
+
+_Static_assert(sizeof(struct pythia_probe_sender) == sizeof(struct pythia_probe_mark),
+               "both have the same place on the stack");
 
 struct program {
     struct bpf_insn *out;
@@ -81,13 +86,30 @@ static void exit_program(struct program *p)
     add_instruction(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-/* Call a helper with the map of threads, and the thread's key in it. */
-static void call_with_key(struct program *p, int threads, int32_t helper)
+/* Call a helper with a map and the key on the stack. */
+static void call_with_key(struct program *p, int map, int32_t helper)
 {
-    load_constant(p, 1, BPF_PSEUDO_MAP_FD, (uint32_t)threads);
+    load_constant(p, 1, BPF_PSEUDO_MAP_FD, (uint32_t)map);
     add_instruction(p, BPF_ALU64 | BPF_X | BPF_MOV, 2, 10, 0, 0);
     add_immediate(p, BPF_ADD, 2, KEY_AT);
     call_helper(p, helper);
+}
+
+/* Put the key and the value on the stack into a map. */
+static void put_value(struct program *p, int map)
+{
+    add_instruction(p, BPF_ALU64 | BPF_X | BPF_MOV, 3, 10, 0, 0);
+    add_immediate(p, BPF_ADD, 3, VALUE_AT);
+    add_immediate(p, BPF_MOV, 4, BPF_ANY);
+    call_with_key(p, map, BPF_FUNC_map_update_elem);
+}
+
+/* Exit if r0 is 0: what was looked up is not in its map. */
+static void exit_if_absent(struct program *p)
+{
+    size_t present = begin_branch(p, BPF_JNE, 0);
+    exit_program(p);
+    end_branch(p, present);
 }
 
 /* Find the thread of r7 in the map of those that are in a request: r0 is its mark, or 0. */
@@ -108,12 +130,9 @@ static void mark_thread(struct program *p, const struct pythia_probe_site_progra
     add_instruction(p, BPF_ALU64 | BPF_X | BPF_SUB, 0, 7, 0, 0);
     size_t present = begin_branch(p, BPF_JEQ, 0);
     end_branch(p, absent);
-    add_instruction(p, BPF_STX | BPF_MEM | BPF_DW, 10, 7, MARK_AT, 0);
-    add_instruction(p, BPF_ST | BPF_MEM | BPF_DW, 10, 0, MARK_AT + 8, (int32_t)site->mark);
-    add_instruction(p, BPF_ALU64 | BPF_X | BPF_MOV, 3, 10, 0, 0);
-    add_immediate(p, BPF_ADD, 3, MARK_AT);
-    add_immediate(p, BPF_MOV, 4, BPF_ANY);
-    call_with_key(p, site->threads, BPF_FUNC_map_update_elem);
+    add_instruction(p, BPF_STX | BPF_MEM | BPF_DW, 10, 7, VALUE_AT, 0);
+    add_instruction(p, BPF_ST | BPF_MEM | BPF_DW, 10, 0, VALUE_AT + 8, (int32_t)site->mark);
+    put_value(p, site->threads);
     end_branch(p, present);
 }
 
@@ -138,20 +157,64 @@ static void play_role(struct program *p, const struct pythia_probe_site_program 
         unmark_thread(p, site);
     } else if (site->role == PYTHIA_PROBE_WITHIN) {
         find_mark(p, site->threads);
-        size_t present = begin_branch(p, BPF_JNE, 0);
-        exit_program(p);
-        end_branch(p, present);
-        if (site->subject)
+        exit_if_absent(p);
+        if (site->subject.thread)
             add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 7, 0,
                             offsetof(struct pythia_probe_mark, thread), 0);
     }
 }
 
-/* Let r7 be the thread that the hit is of. If it is not the current one, its id alone is known. */
+/* Let the key be the socket that the hit is about. */
+static void set_socket_key(struct program *p, const struct pythia_probe_site_program *site)
+{
+    add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 1, 6, site->subject.socket, 0);
+    add_instruction(p, BPF_STX | BPF_MEM | BPF_DW, 10, 1, KEY_AT, 0);
+}
+
+/* Go on only if the socket begins to connect: a thread that connects makes this change itself, all
+ * others are made by interrupts, too. A socket that is closed is forgotten: its address will be
+ * that of another one. */
+static void follow_state(struct program *p, const struct pythia_probe_site_program *site)
+{
+    add_instruction(p, BPF_LDX | BPF_MEM | BPF_W, 0, 6, site->subject.state, 0);
+    size_t open = begin_branch(p, BPF_JNE, TCP_CLOSE);
+    set_socket_key(p, site);
+    call_with_key(p, site->senders, BPF_FUNC_map_delete_elem);
+    exit_program(p);
+    end_branch(p, open);
+    size_t connects = begin_branch(p, BPF_JEQ, TCP_SYN_SENT);
+    exit_program(p);
+    end_branch(p, connects);
+}
+
+/* Note that the thread of r7 sends on the socket. */
+static void note_sender(struct program *p, const struct pythia_probe_site_program *site)
+{
+    call_helper(p, BPF_FUNC_ktime_get_ns);
+    add_instruction(p, BPF_STX | BPF_MEM | BPF_DW, 10, 7,
+                    VALUE_AT + (int)offsetof(struct pythia_probe_sender, thread), 0);
+    add_instruction(p, BPF_STX | BPF_MEM | BPF_DW, 10, 0,
+                    VALUE_AT + (int)offsetof(struct pythia_probe_sender, sent_ns), 0);
+    set_socket_key(p, site);
+    put_value(p, site->senders);
+    exit_program(p);
+}
+
+/* Let r7 be the thread that the hit is of. If it is that of a field, its id alone is known. */
 static void find_thread(struct program *p, const struct pythia_probe_site_program *site)
 {
-    if (site->subject) {
-        add_instruction(p, BPF_LDX | BPF_MEM | BPF_W, 7, 6, site->subject, 0);
+    if (site->subject.thread) {
+        add_instruction(p, BPF_LDX | BPF_MEM | BPF_W, 7, 6, site->subject.thread, 0);
+        return;
+    }
+    if (site->subject.socket && !site->subject.sends) {
+        set_socket_key(p, site);
+        call_with_key(p, site->senders, BPF_FUNC_map_lookup_elem);
+        exit_if_absent(p);
+        add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 7, 0,
+                        offsetof(struct pythia_probe_sender, thread), 0);
+        add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 8, 0,
+                        offsetof(struct pythia_probe_sender, sent_ns), 0);
         return;
     }
     call_helper(p, BPF_FUNC_get_current_pid_tgid);
@@ -232,10 +295,16 @@ size_t pythia_probe_program(const struct pythia_probe_site_program *site, struct
     size_t slots = (size_t)__builtin_popcount(site->texts), slots_used = 0,
            slot = slots ? PYTHIA_PROBE_TEXT_BYTES / slots : 0,
            size = text + (slots ? PYTHIA_PROBE_TEXT_BYTES : 0);
-    struct program p = {out, 0, (int16_t)(MARK_AT - (int)size)};
+    struct program p = {out, 0, (int16_t)(VALUE_AT - (int)size)};
     add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 6, 1, 0, 0);
     find_thread(&p, site);
+    if (site->subject.state)
+        follow_state(&p, site);
     play_role(&p, site);
+    if (site->subject.sends) {
+        note_sender(&p, site);
+        return p.count;
+    }
     for (size_t at = 0; at < size; at += 8)
         add_instruction(&p, BPF_ST | BPF_MEM | BPF_DW, 10, 0, (int16_t)(p.record + (int16_t)at), 0);
     call_helper(&p, BPF_FUNC_ktime_get_ns);
@@ -249,6 +318,8 @@ size_t pythia_probe_program(const struct pythia_probe_site_program *site, struct
         if (site->texts >> i & 1)
             fetch_text(&p, values + 8 * i, text + slots_used++ * slot, slot);
     }
+    if (site->subject.socket)
+        store_register(&p, 8, values);
     add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 1, 6, 0, 0);
     load_constant(&p, 2, BPF_PSEUDO_MAP_FD, (uint32_t)site->rings);
     load_constant(&p, 3, 0, BPF_F_CURRENT_CPU);

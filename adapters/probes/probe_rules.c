@@ -168,7 +168,7 @@ static int read_only(struct reader *r, void *of, const yaml_node_t *name, const 
 static int read_kernel(struct reader *r, struct pythia_probe_point *point, const yaml_node_t *value)
 {
     static const char expected[] =
-        "kernel is a list of waits, block_io, page_faults and system_calls";
+        "kernel is a list of waits, block_io, page_faults, system_calls and retransmits";
     if (value->type != YAML_SEQUENCE_NODE)
         return refuse_node(r, value, expected);
     for (const yaml_node_item_t *item = value->data.sequence.items.start;

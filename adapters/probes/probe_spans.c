@@ -38,7 +38,8 @@ struct thread {
     uint64_t start_time; /* of the thread, as /proc has it; 0: not looked at yet */
     struct pythia__pairs pairs;
     uint64_t open[PYTHIA__PAIRS_DEPTH];                           /* spans of these */
-    int64_t kernel_sums[PYTHIA__PAIRS_DEPTH][PYTHIA_KERNEL_SUMS]; /* when these began */
+    uint64_t begun_ns[PYTHIA__PAIRS_DEPTH];                       /* when these began */
+    int64_t kernel_sums[PYTHIA__PAIRS_DEPTH][PYTHIA_KERNEL_SUMS]; /* then */
     uint32_t kernel_events; /* that were reported since its request began: bits */
     struct pythia__kernel_time kernel;
     uint64_t last_ns; /* its last hit */
@@ -480,6 +481,7 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, uint32_t p
     if (t->pairs.depth == 0)
         begin_trace(s, t, &s->rules->points[point], hit, values, texts);
     t->open[t->pairs.depth] = number_span(s);
+    t->begun_ns[t->pairs.depth] = hit->time_ns;
     memcpy(t->kernel_sums[t->pairs.depth], t->kernel.sums, sizeof(t->kernel.sums));
     t->pairs.points[t->pairs.depth++] = point;
     t->spans++;
@@ -586,6 +588,15 @@ static void add_waits(struct pythia_probe_spans *s, struct thread *t, uint64_t n
     add_wait(s, t, PYTHIA_KERNEL_RUN_QUEUE_NS, woken_ns, now_ns);
 }
 
+/* A segment is repeated some time after it was sent, and by a timer: spans that have begun since
+ * then have not sent it. All of them, if it is of the request before. */
+static void leave_out_later_spans(struct thread *t, uint64_t sent_ns)
+{
+    for (uint32_t i = 0; i < t->pairs.depth; i++)
+        if (t->begun_ns[i] > sent_ns)
+            t->kernel_sums[i][PYTHIA_KERNEL_RETRANSMITS]++;
+}
+
 /* An event of the kernel. The mark of a thread may outlive its request by some of them. */
 static int add_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
                       const struct pythia_probe_hit *hit, const int64_t *values)
@@ -597,7 +608,10 @@ static int add_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event eve
     }
     if (event == PYTHIA_KERNEL_SWITCH_IN)
         add_waits(s, t, hit->time_ns);
-    pythia__kernel_time_add(&t->kernel, event, hit->time_ns, hit->values > 0 ? values[0] : 0);
+    int64_t value = hit->values > 0 ? values[0] : 0;
+    if (event == PYTHIA_KERNEL_RETRANSMIT)
+        leave_out_later_spans(t, (uint64_t)value);
+    pythia__kernel_time_add(&t->kernel, event, hit->time_ns, value);
     int status = pythia_buf_status(&t->records);
     if (t->records.size > REQUEST_BYTES)
         drop_oversize(s, t);

@@ -30,6 +30,13 @@ static int call_bpf(int command, union bpf_attr *attributes)
     return (int)syscall(SYS_bpf, command, attributes, sizeof(*attributes));
 }
 
+static int create_map(uint32_t type, uint32_t key_bytes, uint32_t value_bytes, uint32_t entries)
+{
+    union bpf_attr map = {
+        .map_type = type, .key_size = key_bytes, .value_size = value_bytes, .max_entries = entries};
+    return call_bpf(BPF_MAP_CREATE, &map);
+}
+
 /* Open the event of a process, or, without one, of a processor. */
 static int open_event(struct perf_event_attr *attributes, uint32_t pid, int processor)
 {
@@ -85,17 +92,14 @@ int pythia__rings_open(struct pythia__rings *out, struct pythia_error *e)
     if (processors > PYTHIA__RINGS_MAX)
         return pythia_error_set(e, PYTHIA_ELIMIT, "more than %d processors", PYTHIA__RINGS_MAX);
     out->count = 0;
-    union bpf_attr map = {.map_type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
-                          .key_size = 4,
-                          .value_size = 4,
-                          .max_entries = (uint32_t)processors};
-    union bpf_attr threads = {.map_type = BPF_MAP_TYPE_LRU_HASH,
-                              .key_size = 4,
-                              .value_size = sizeof(struct pythia_probe_mark),
-                              .max_entries = PYTHIA_PROBE_MARKS_MAX};
-    out->map = call_bpf(BPF_MAP_CREATE, &map);
-    out->threads = out->map < 0 ? -1 : call_bpf(BPF_MAP_CREATE, &threads);
-    int status = out->threads < 0 ? fail_open(e, "bpf") : open_rings(out, processors, e);
+    out->map = create_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, 4, (uint32_t)processors);
+    out->threads = create_map(BPF_MAP_TYPE_LRU_HASH, 4, sizeof(struct pythia_probe_mark),
+                              PYTHIA_PROBE_MARKS_MAX);
+    out->senders = create_map(BPF_MAP_TYPE_LRU_HASH, 8, sizeof(struct pythia_probe_sender),
+                              PYTHIA_PROBE_SENDERS_MAX);
+    int status = out->map < 0 || out->threads < 0 || out->senders < 0
+                     ? fail_open(e, "bpf")
+                     : open_rings(out, processors, e);
     if (status != PYTHIA_OK)
         pythia__rings_close(out);
     return status;
@@ -107,8 +111,9 @@ void pythia__rings_close(struct pythia__rings *r)
         close(r->rings[i]);
     close(r->map);
     close(r->threads);
+    close(r->senders);
     r->count = 0;
-    r->map = r->threads = -1;
+    r->map = r->threads = r->senders = -1;
 }
 
 /* Load a program, and open an event that runs it: enabled. The program is ours to license; the
@@ -196,6 +201,7 @@ static int open_kernel(const struct pythia__rings *r, const struct pythia_probe_
                                                    .role = PYTHIA_PROBE_WITHIN,
                                                    .rings = r->map,
                                                    .threads = r->threads,
+                                                   .senders = r->senders,
                                                    .subject = point.subject};
     if (!(out->events = pythia_calloc(1, sizeof(*out->events))))
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");

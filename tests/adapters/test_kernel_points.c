@@ -32,14 +32,14 @@ static void fields_are_where_the_description_says(void **state)
 {
     assert_int_equal(read_point(PYTHIA_KERNEL_SWITCH_OUT, sched_switch), PYTHIA_OK);
     assert_int_equal(point.id, 372);
-    assert_int_equal(point.subject, 0);
+    assert_int_equal(point.subject.thread, 0);
     assert_int_equal(point.site.operand_count, 1);
     assert_int_equal(point.site.operands[0].kind, PYTHIA_USDT_FIELD);
     assert_int_equal(point.site.operands[0].base, 32);
     assert_int_equal(point.site.operands[0].bytes, 8);
     assert_true(point.site.operands[0].is_signed);
     assert_int_equal(read_point(PYTHIA_KERNEL_SWITCH_IN, sched_switch), PYTHIA_OK);
-    assert_int_equal(point.subject, 56);
+    assert_int_equal(point.subject.thread, 56);
     assert_int_equal(point.site.operand_count, 0);
     assert_int_equal(read_point(PYTHIA_KERNEL_BLOCK_ISSUE,
                                 "name: block_rq_issue\nID: 7\n" COMMON
@@ -49,6 +49,37 @@ static void fields_are_where_the_description_says(void **state)
     assert_int_equal(point.site.operands[0].base, 28);
     assert_int_equal(point.site.operands[0].bytes, 4);
     assert_false(point.site.operands[0].is_signed);
+}
+
+/* As Linux 6.18 has them. */
+static void sockets_are_where_the_descriptions_say(void **state)
+{
+    assert_int_equal(read_point(PYTHIA_KERNEL_CONNECT,
+                                "name: inet_sock_set_state\nID: 2285\n" COMMON
+                                "\tfield:const void * skaddr;\toffset:8;\tsize:8;\tsigned:0;\n"
+                                "\tfield:int oldstate;\toffset:16;\tsize:4;\tsigned:1;\n"
+                                "\tfield:int newstate;\toffset:20;\tsize:4;\tsigned:1;\n"),
+                     PYTHIA_OK);
+    assert_int_equal(point.subject.socket, 8);
+    assert_int_equal(point.subject.state, 20);
+    assert_true(point.subject.sends);
+    assert_int_equal(point.site.operand_count, 0);
+    assert_int_equal(read_point(PYTHIA_KERNEL_SEND,
+                                "name: sock_send_length\nID: 2284\n" COMMON
+                                "\tfield:void * sk;\toffset:8;\tsize:8;\tsigned:0;\n"),
+                     PYTHIA_OK);
+    assert_int_equal(point.subject.socket, 8);
+    assert_int_equal(point.subject.state, 0);
+    assert_true(point.subject.sends);
+    assert_int_equal(read_point(PYTHIA_KERNEL_RETRANSMIT,
+                                "name: tcp_retransmit_skb\nID: 2281\n" COMMON
+                                "\tfield:const void * skbaddr;\toffset:8;\tsize:8;\tsigned:0;\n"
+                                "\tfield:const void * skaddr;\toffset:16;\tsize:8;\tsigned:0;\n"),
+                     PYTHIA_OK);
+    assert_int_equal(point.subject.socket, 16);
+    assert_false(point.subject.sends);
+    assert_int_equal(point.subject.thread, 0);
+    assert_int_equal(point.site.operand_count, 1); /* when it was sent */
 }
 
 static void a_description_that_is_otherwise_is_refused(void **state)
@@ -71,6 +102,9 @@ static void a_description_that_is_otherwise_is_refused(void **state)
          "prev_state"},
         {PYTHIA_KERNEL_SWITCH_IN, "\nID: 1\nlong next_pid;\toffset:32;\tsize:8;\tsigned:1;\n",
          "next_pid"},
+        {PYTHIA_KERNEL_SEND, "\nID: 1\nint sk;\toffset:8;\tsize:4;\tsigned:0;\n", "sk"},
+        {PYTHIA_KERNEL_RETRANSMIT, "\nID: 1\nvoid * skbaddr;\toffset:8;\tsize:8;\n", "skaddr"},
+        {PYTHIA_KERNEL_CONNECT, "\nID: 1\nvoid * skaddr;\toffset:8;\tsize:8;\n", "newstate"},
         {PYTHIA_KERNEL_PAGE_FAULT, "\nID: \n", "ID"},
         {PYTHIA_KERNEL_PAGE_FAULT, "\nID: 99999999999999999999\n", "ID"},
     };
@@ -97,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_where_the_description_says),
+        cmocka_unit_test(sockets_are_where_the_descriptions_say),
         cmocka_unit_test(a_description_that_is_otherwise_is_refused),
         cmocka_unit_test(events_are_found_by_their_names),
     };

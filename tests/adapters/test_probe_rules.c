@@ -9,7 +9,7 @@
 #include "pythia/probe_rules.h"
 #include "pythia/status.h"
 
-#define TOPICS  "kernel is a list of waits, block_io, page_faults and system_calls"
+#define TOPICS  "kernel is a list of waits, block_io, page_faults, system_calls and retransmits"
 #define MEMBERS "service, provider, programs, points, include and layer"
 #define HEAD    "service: shop\nprovider: p\nprograms: [/bin/a, /bin/b]\npoints:\n"
 

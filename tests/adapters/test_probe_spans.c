@@ -424,6 +424,40 @@ static void a_span_has_what_happened_while_it_was_open(void **state)
     assert_int_equal(pythia_probe_spans_numbers(spans).outside, 1);
 }
 
+/* The request begins at 10, and a span in it at 30. What was sent at 5 is of the request before. */
+static void a_retransmit_is_of_the_spans_that_were_open_when_it_was_sent(void **state)
+{
+    begin_with_kernel("retransmits");
+    hit(10, 1, 0);
+    event(11, PYTHIA_KERNEL_RETRANSMIT, 5);
+    event(25, PYTHIA_KERNEL_RETRANSMIT, 20); /* before the span */
+    hit(30, 1, 2);
+    event(40, PYTHIA_KERNEL_RETRANSMIT, 20); /* in it, but sent before */
+    event(50, PYTHIA_KERNEL_RETRANSMIT, 30);
+    event(60, PYTHIA_KERNEL_RETRANSMIT, 45);
+    hit(70, 1, 3);
+    event(80, PYTHIA_KERNEL_RETRANSMIT, 45); /* after the span */
+    hit(90, 1, 1);
+    event(99, PYTHIA_KERNEL_RETRANSMIT, 45); /* after the request */
+    expect_key("shop:wait", "kernel.retransmits", "2");
+    expect_key("shop:sell", "kernel.retransmits", "5");
+    assert_int_equal(pythia_probe_spans_numbers(spans).outside, 1);
+}
+
+static void retransmits_are_unknown_without_the_events_that_find_the_sender(void **state)
+{
+    static const enum pythia_kernel_event needed[] = {PYTHIA_KERNEL_CONNECT, PYTHIA_KERNEL_SEND,
+                                                      PYTHIA_KERNEL_RETRANSMIT};
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        begin_with_kernel("retransmits, page_faults");
+        assert_int_equal(pythia_probe_spans_define_kernel(spans, needed[i], 0), PYTHIA_OK);
+        hit(10, 1, 0);
+        hit(20, 1, 1);
+        expect_key("shop:sell", "kernel.retransmits", NULL);
+        expect_key("shop:sell", "kernel.page_faults", "0");
+    }
+}
+
 /* ---- waits that are spans ---- */
 
 enum { FUTEX = 2, QUEUE = 3 }; /* points */
@@ -761,6 +795,8 @@ int main(void)
         cmocka_unit_test_teardown(a_request_joins_the_trace_that_its_comment_names, end),
         WITH_RULES(waits_are_told_by_their_reason),
         WITH_RULES(a_span_has_what_happened_while_it_was_open),
+        WITH_RULES(a_retransmit_is_of_the_spans_that_were_open_when_it_was_sent),
+        WITH_RULES(retransmits_are_unknown_without_the_events_that_find_the_sender),
         WITH_RULES(a_wait_is_a_child_of_the_span_that_is_open),
         WITH_RULES(a_wait_is_recorded_while_its_point_is_open),
         WITH_RULES(a_wait_whose_reason_is_not_known_is_left_out),

@@ -1,12 +1,18 @@
 /* A program with static probes, written by hand as <sys/sdt.h> would write them. It fires each of
  * them as often as its first argument says, whenever a line comes; it answers with a line. After
- * the line "fork" a child of it does so, too; after "pause" it rests for a moment in between. */
+ * the line "fork" a child of it does so, too; after "pause" it rests for a moment in between, after
+ * "send" it sends what is lost, and after "connect" its attempt is. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +41,54 @@ static void rest(void)
         munmap(page, 4096);
     }
 }
+
+static int connect_to(const struct sockaddr_in *address, int flags)
+{
+    int connection = socket(AF_INET, SOCK_STREAM | flags, 0);
+    (void)connect(connection, (const struct sockaddr *)address, sizeof(*address));
+    return connection;
+}
+
+/* Lose a segment of TCP on the loopback device, and wait until the kernel has sent it once more: a
+ * byte, which the filter of the other end drops, or the attempt to connect to a socket that has as
+ * many connections waiting as it takes. */
+static void lose(bool attempt)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+    const struct sock_fprog filter = {1, &nothing};
+    const struct linger none = {.l_onoff = 1};
+    struct tcp_info info = {0};
+    socklen_t size = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, 0) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &size) != 0)
+        exit(1);
+    int first = connect_to(&address, 0), loser = first, other = -1;
+    if (attempt) {
+        loser = connect_to(&address, SOCK_NONBLOCK);
+    } else {
+        other = accept(listener, NULL, NULL);
+        if (setsockopt(other, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) != 0 ||
+            send(loser, "x", 1, 0) != 1)
+            exit(1);
+    }
+    while (info.tcpi_total_retrans == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        size = sizeof(info);
+        if (getsockopt(loser, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+            exit(1);
+    }
+    (void)setsockopt(loser, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+    close(loser);
+    if (attempt)
+        close(first);
+    close(other);
+    close(listener);
+}
+
+/* Called by this pointer, so that it is a function in every build. */
+static void (*volatile call_lose)(bool attempt) = lose;
 
 static void fire(uint64_t number, const char *text, const int32_t *places)
 {
@@ -85,6 +139,8 @@ int main(int argc, char **argv)
             fire((uint64_t)i, line, places);
             if (strcmp(line, "pause") == 0)
                 rest();
+            if (strcmp(line, "send") == 0 || strcmp(line, "connect") == 0)
+                call_lose(strcmp(line, "connect") == 0);
             fire_step((uint64_t)i);
             (void)call_work((uint64_t)i, line);
         }

@@ -307,6 +307,50 @@ class Kernel(OfOneTarget):
         self.assertGreaterEqual(seen[woken][2] - seen[out][2], 900000) # of a millisecond, at least that it slept
         self.assertIn("page_fault", all_kinds)
 
+    def open_retransmits(self, client, process=""):
+        for i, message in enumerate(["enter 0 target:work__start", "leave 0 target:step"]):
+            self.assertEqual(client.ask(f"{message} {self.path}{process}"),
+                             f"attached {i + 1} {message.split()[-1]} {self.path}{process}")
+        for number, name in enumerate(["connect", "send", "retransmit"], 3):
+            answer = client.ask(f"within kernel:{name} {helper.KERNEL}")
+            if "No such file" in answer: # before Linux 6.3
+                self.skipTest(answer)
+            self.assertEqual(answer, f"attached {number} kernel:{name} {helper.KERNEL}")
+
+    def check_retransmits(self, what):
+        _, client = self.begin("--force", allow=f"{self.path}\n{helper.KERNEL}\n")
+        self.open_retransmits(client)
+        self.target.fire(what)
+        requests = found = begun = here = 0
+        for time, pid, number, values, _ in client.hits():
+            self.assertEqual(pid, self.target.process.pid)
+            if number == 1:
+                begun, requests, here = time, requests + 1, 0
+            elif number == 5:
+                self.assertLess(begun, values[0]) # when it was sent
+                self.assertLess(values[0] + 1000000, time) # a timer has sent it again
+                here += 1
+            else:
+                self.assertEqual(number, 2)
+                found += here > 0
+        self.assertEqual((requests, found), (3, 3))
+
+    def test_a_segment_that_is_sent_again_is_reported_for_the_thread_that_sent_it(self):
+        self.check_retransmits("send")
+
+    def test_an_attempt_to_connect_that_is_repeated_is_reported_for_its_thread(self):
+        self.check_retransmits("connect")
+
+    def test_what_is_sent_again_for_a_thread_in_no_request_is_not_reported(self):
+        other = helper.Target(TARGET, self.folder, 3)
+        self.addCleanup(other.end)
+        _, client = self.begin("--force", allow=f"{self.path}\n{helper.KERNEL}\n")
+        self.open_retransmits(client, f" {self.target.process.pid}")
+        other.fire("send")
+        self.assertEqual(client.hits(), [])
+        self.target.fire("send")
+        self.assertIn(5, [hit[2] for hit in client.hits()])
+
     def test_what_the_kernel_does_outside_of_requests_is_not_reported(self):
         _, client = self.begin("--force", allow=f"{self.path}\n{helper.KERNEL}\n")
         self.open(client)

@@ -185,6 +185,29 @@ class Functions(OfOneProgram):
         self.assertRegex(tree, r"number = ([0-4])\n +made = 100\1\n")
 
 
+LOSSES = """
+service: shop
+programs: [{path}]
+points:
+  ask: {{function: lose, request: true, kernel: [retransmits]}}
+"""
+
+
+class Retransmits(OfOneProgram):
+    rules, texts, point = LOSSES, f"functions\n{helper.KERNEL}", "shop:ask"
+
+    def test_a_span_has_the_segments_that_were_sent_again_in_it(self):
+        def fires():
+            self.target.fire("send")
+            return self.spans() >= 5
+        self.until("the point is there", lambda: re.search(r"shop:ask  \(applied", self.daemon.ctl("points")))
+        self.until("spans", fires)
+        tree = self.tree()
+        if "tcp_retransmit_skb" in self.daemon.log or "sock_send_length" in self.daemon.log:
+            self.skipTest("this kernel does not have the trace points")
+        self.assertRegex(tree, r"shop:ask.*\n(.*\n)?.*kernel.retransmits = [1-9]")
+
+
 LIBC = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 WITH_LIBRARY = """
 service: shop

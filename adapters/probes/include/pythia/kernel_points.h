@@ -2,6 +2,7 @@
 #define PYTHIA_KERNEL_POINTS_H
 
 #include "pythia/error.h"
+#include "pythia/probe_program.h"
 #include "pythia/usdt_notes.h"
 
 /* Trace points of the kernel that say what it did for a thread while it was in a request. They are
@@ -17,6 +18,9 @@ enum pythia_kernel_event {
     PYTHIA_KERNEL_SYSTEM_RETURN, /* and ends */
     PYTHIA_KERNEL_PAGE_FAULT,
     PYTHIA_KERNEL_BLOCK_ISSUE, /* a request goes to a block device: bytes */
+    PYTHIA_KERNEL_CONNECT,     /* the thread opens a connection; noted in the kernel alone */
+    PYTHIA_KERNEL_SEND,        /* it has sent on a socket; likewise */
+    PYTHIA_KERNEL_RETRANSMIT,  /* TCP repeats a segment of such a socket: when that was noted */
     PYTHIA_KERNEL_EVENTS,
 };
 
@@ -34,6 +38,7 @@ enum pythia_kernel_sum {
     PYTHIA_KERNEL_PAGE_FAULTS,
     PYTHIA_KERNEL_SYSTEM_CALLS,
     PYTHIA_KERNEL_SYSTEM_CALL_NS, /* in system calls, waits among them */
+    PYTHIA_KERNEL_RETRANSMITS,    /* segments that TCP has repeated */
     PYTHIA_KERNEL_SUMS,
 };
 
@@ -69,7 +74,7 @@ const char *pythia_kernel_format_path(enum pythia_kernel_event event);
 struct pythia_kernel_point {
     uint64_t id;                  /* for perf_event_open */
     struct pythia_usdt_site site; /* its operands alone */
-    uint8_t subject;              /* offset of the thread id that it is about; 0: the current one */
+    struct pythia_probe_subject subject;
 };
 
 /* Read a description. PYTHIA_OK, or PYTHIA_EFORMAT with the reason in `e` if this kernel has the

@@ -30,6 +30,24 @@ struct pythia_probe_mark {
 
 #define PYTHIA_PROBE_MARKS_MAX 16384 /* threads; then the one that was not hit for longest goes */
 
+/* The entry of another map for each socket that a thread in a request has sent on, by the address
+ * of the kernel's socket, which never leaves the kernel. */
+struct pythia_probe_sender {
+    uint64_t thread; /* the last one, as above */
+    uint64_t sent_ns;
+};
+
+#define PYTHIA_PROBE_SENDERS_MAX 16384 /* likewise */
+
+/* Which thread a hit of a trace point is about, by fields: bytes from their start; 0: no such
+ * field. All 0: the current thread. */
+struct pythia_probe_subject {
+    uint8_t thread; /* its id */
+    uint8_t socket; /* it has sent on this socket last; the hit's one value says when */
+    bool sends;     /* nothing is reported: the current thread becomes the sender of `socket` … */
+    uint8_t state; /* … if this field is TCP_SYN_SENT; with TCP_CLOSE, `socket` has none any more */
+};
+
 struct pythia_probe_site_program {
     const struct pythia_usdt_operand *operands;
     size_t count;   /* of operands */
@@ -39,8 +57,8 @@ struct pythia_probe_site_program {
     uint32_t mark;
     int rings;   /* descriptor of a BPF_MAP_TYPE_PERF_EVENT_ARRAY, an entry for each processor */
     int threads; /* descriptor of a map of struct pythia_probe_mark; not used for ANYWHERE */
-    uint8_t subject; /* of a trace point: where the id is of the thread that it is about; 0: it is
-                        about the current one */
+    int senders; /* of one of struct pythia_probe_sender, if the subject has a socket */
+    struct pythia_probe_subject subject; /* with WITHIN alone */
 };
 
 /* Write the BPF program of a site, which puts a struct pythia_probe_hit with its arguments into the
