@@ -116,15 +116,18 @@ int pythia_process_files(uint64_t pid,
     FILE *file = fopen(maps, "re");
     if (!file && errno == ENOENT)
         return pythia_error_set(e, PYTHIA_ENOTFOUND, "there is no process %" PRIu64, pid);
+    if (!file)
+        return pythia_error_set(e, PYTHIA_EIO, "the mappings of process %" PRIu64 ": %s%s", pid,
+                                strerror(errno),
+                                errno == EACCES ? " (it belongs to another user)" : "");
     errno = 0;
-    while (status >= 0 && file && getline(&line, &capacity, file) >= 0)
+    while (status >= 0 && getline(&line, &capacity, file) >= 0)
         if (read_mapping(line, &m, &path) && !was_seen(&p, &m))
             status = give_file(&p, &m, path, each, context);
-    if (status >= 0 && (!file || ferror(file)))
+    if (status >= 0 && ferror(file))
         status = pythia_error_set(e, PYTHIA_EIO, "the mappings of process %" PRIu64 ": %s", pid,
                                   strerror(errno));
-    if (file)
-        fclose(file);
+    fclose(file);
     free(line);
     pythia_free(p.seen);
     return status < 0 ? status : PYTHIA_OK;

@@ -364,6 +364,23 @@ static void a_process_has_its_program_and_its_libraries_once(void **state)
     assert_int_equal(pythia_process_files(INT32_MAX, note_file, &program, &e), PYTHIA_ENOTFOUND);
 }
 
+/* The first process is root's. */
+static void a_process_of_another_user_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    struct seen seen = {.wanted = ""};
+    struct pythia_error e = {0};
+    if (geteuid() != 0)
+        skip(); /* only root can become another user */
+    assert_int_equal(seteuid(65534), 0);
+    int status = pythia_process_files(1, note_file, &seen, &e);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(status, PYTHIA_EIO);
+    assert_string_equal(
+        e.sentence, "the mappings of process 1: Permission denied (it belongs to another user)");
+    assert_int_equal(seen.times, 0);
+}
+
 /* A deploy renames the new program over the old one, which runs on. */
 static void a_file_that_was_replaced_is_not_read(void **state)
 {
@@ -410,6 +427,7 @@ int main(void)
         cmocka_unit_test(more_sites_than_the_limit_are_refused),
         cmocka_unit_test(each_failed_allocation_is_reported),
         cmocka_unit_test(a_process_has_its_program_and_its_libraries_once),
+        cmocka_unit_test(a_process_of_another_user_is_refused_with_the_reason),
         cmocka_unit_test(a_file_that_was_replaced_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -522,12 +522,36 @@ class Missing(OfOneTarget):
 
 
 class Users(OfOneTarget):
-    def greet(self, probe, user):
+    def connect(self, probe, user):
         os.seteuid(pwd.getpwnam(user).pw_uid)
         try:
-            return helper.Client(probe.socket).greeting
+            return helper.Client(probe.socket)
         finally:
             os.seteuid(0)
+
+    def greet(self, probe, user):
+        return self.connect(probe, user).greeting
+
+    def test_a_listed_user_may_do_what_the_table_in_the_manual_says(self):
+        """The rows of pythia-probe(8), PERMISSIONS, as the user daemon; the target belongs to root."""
+        other, pid = os.path.join(self.folder, "other"), self.target.process.pid
+        shutil.copy(TARGET, other)
+        probe = helper.Helper(PROBE, self.folder, f"user daemon\n{self.path} functions work__start:2\n{helper.KERNEL}\n", "--force")
+        self.addCleanup(probe.kill)
+        client = self.connect(probe, "daemon")
+        self.addCleanup(client.close)
+        self.attach(client, "work__start", 1)
+        self.assertIn("the program is not in the allow-list", client.ask(f"attach target:work__start {other}"))
+        self.assertEqual(client.ask(f"attach function:work {self.path}"), f"attached 2 function:work {self.path}")
+        self.assertEqual(client.ask(f"attach target:work__done {self.path} {pid}"), f"attached 3 target:work__done {self.path} {pid}")
+        self.target.fire("a text")
+        hits = client.hits()
+        self.assertEqual([hit[2] for hit in hits], [1, 3, 2] * 3)
+        self.assertEqual([(hit[3][0], hit[4]) for hit in hits[:3]], [(0, [b"a text"]), (0, []), (0, [])])
+        self.assertIn("there is no such probe of the kernel", client.ask(f"attach kernel:page_fault {helper.KERNEL}"))
+        answer = client.ask(f"within kernel:page_fault {helper.KERNEL}")
+        if "No such file" not in answer: # tracefs cannot be mounted here
+            self.assertEqual(answer, f"attached 4 kernel:page_fault {helper.KERNEL}")
 
     def test_only_users_that_are_listed_are_served(self):
         probe, _ = self.begin(allow=f"user daemon\n{self.path}\n")
