@@ -55,8 +55,8 @@ static void a_price_that_varies_around_the_limit_changes_the_verdict_once(void *
     assert_false(prices.expensive[PYTHIA_USDT_RETURN]);
 }
 
-/* The limit is 25 us. On one machine a step costs 17 and 37 on another, and a machine that is shared
- * is twice as fast in one minute as in the next: one measurement of eight may be far off. */
+/* The limit is 25 us. A step costs 17 on one machine and 37 on another, and one measurement of
+ * eight may be far off. */
 static void a_single_measurement_that_is_off_is_no_verdict(void **state)
 {
     prices = (struct pythia_hit_prices){.max_ns = 25000};

@@ -18,6 +18,7 @@
 #include "check.h"
 #include "plane.h"
 #include "pythia/control_probe.h"
+#include "pythia/kernel_points.h"
 #include "pythia/probe_hit.h"
 #include "pythia/probe_rings.h"
 #include "pythia/records.h"
@@ -175,6 +176,30 @@ static void expect_silence(void)
 {
     char got[16];
     assert_int_equal(recv(helper, got, sizeof(got), MSG_DONTWAIT), -1);
+}
+
+/* Of two points, each with two probes; the ten trace points of the kernel are counted, too. */
+static void time_to_obey_follows_the_answers_of_a_slow_kernel(void **state)
+{
+    const uint64_t usual = 2 * S + (4 + PYTHIA_KERNEL_EVENTS) * S / 4;
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    greet();
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
+    now_ns += 99 * S;
+    expect_observed("shop shop:sell pending 0\nshop shop:slow applied 7\n");
+    assert_int_equal(plane->ops->latency_ns(plane), usual); /* silence is no reason */
+    serve("enter 0", "sell__start", "attached 1");
+    serve("leave 0", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n"); /* 101 s after */
+    assert_int_equal(plane->ops->latency_ns(plane),
+                     2 * S + (4 + PYTHIA_KERNEL_EVENTS) * (101 * S / 2));
+    assert_int_equal(plane_apply(plane, "", 8, now_ns), PYTHIA_OK);
+    serve("detach", "sell__start", "detached");
+    serve("detach", "sell__done", "detached");
+    expect_observed("shop shop:sell applied 8\nshop shop:slow applied 8\n");
+    assert_int_equal(plane->ops->latency_ns(plane),
+                     2 * S + (4 + PYTHIA_KERNEL_EVENTS) * (S / 2)); /* two in a second */
 }
 
 static void points_are_offered_once_their_price_is_known(void **state)
@@ -737,6 +762,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_PLANE(points_are_offered_once_their_price_is_known),
+        WITH_PLANE(time_to_obey_follows_the_answers_of_a_slow_kernel),
         WITH_PLANE(a_point_is_open_when_both_of_its_probes_are),
         WITH_PLANE(leases_are_renewed),
         WITH_PLANE(what_is_refused_is_reported_and_not_asked_for_again),

@@ -103,7 +103,9 @@ struct probe {
     size_t named_count;
     bool everywhere; /* requests were in more than a few processes */
     double prices_ns[PYTHIA_USDT_INSTRUCTIONS];
-    uint64_t version, tried_ns, renewed_ns;
+    uint64_t version, tried_ns, renewed_ns, now_ns;
+    uint64_t switched_ns, answered_ns; /* when switching began, and the last answer came to it */
+    size_t answers;                    /* that have come since then */
 };
 
 /* ---- the inventory ---- */
@@ -513,6 +515,8 @@ static int take_answer(struct probe *p, struct pythia_text text)
     struct instance *instance = find_instance(p, id, &point, &done);
     if (!instance)
         return PYTHIA_OK;
+    p->answers += instance->state == END_OPENING || instance->state == END_CLOSING;
+    p->answered_ns = p->now_ns;
     instance->state = is_attached ? END_OPEN : END_CLOSED;
     return is_attached ? pythia__probe_feed_define(p->feed, (uint32_t)number, point, done)
                        : PYTHIA_OK;
@@ -637,8 +641,11 @@ static bool send_message(struct probe *p, size_t point, const struct end *end,
 /* Tell the feed that probes are being switched, before the first of them is. */
 static void begin_switch(struct probe *p)
 {
-    if (!p->switching)
-        p->switching = pythia__probe_feed_switch(p->feed, true) == PYTHIA_OK;
+    if (p->switching)
+        return;
+    p->switching = pythia__probe_feed_switch(p->feed, true) == PYTHIA_OK;
+    p->switched_ns = p->now_ns;
+    p->answers = 0;
 }
 
 /* Ask for what an instance is not yet; what does not go out now is asked for the next time. */
@@ -740,6 +747,7 @@ static int exchange_messages(struct probe *p, uint64_t now_ns)
 {
     int status = PYTHIA_OK;
     bool renew = now_ns - p->renewed_ns >= RENEW_NS;
+    p->now_ns = now_ns;
     connect_probe(p, now_ns);
     while (p->socket >= 0 && status == PYTHIA_OK)
         status = take_message(p);
@@ -862,14 +870,16 @@ static int switch_off_probes(struct pythia_control *c, bool off, uint64_t now_ns
 }
 
 /* pythia-probe attaches one probe after the other, and closing one takes as long as opening. After
- * learning, all are closed: the last of 40 after 7 s (./dev demo postgres, on a busy machine). */
+ * learning, all are closed: the last of 40 after 7 s (./dev demo postgres, on a busy machine). Where
+ * the kernel takes longer, each probe is given what those took that were answered. */
 static uint64_t estimate_probe_latency_ns(const struct pythia_control *c)
 {
     const struct probe *p = (const struct probe *)c;
     size_t probes = PYTHIA_KERNEL_EVENTS;
     for (size_t i = 0; i < p->rules->point_count; i++)
         probes += p->points[i].end_count;
-    return UINT64_C(2000000000) + probes * ONE_PROBE_NS;
+    uint64_t took_ns = p->answers ? (p->answered_ns - p->switched_ns) / p->answers : 0;
+    return UINT64_C(2000000000) + probes * (took_ns > ONE_PROBE_NS ? took_ns : ONE_PROBE_NS);
 }
 
 const struct pythia_control_ops pythia__control_probe = {

@@ -141,11 +141,12 @@ static const char taking[] =
     "ended in one second of the program's clock, as soon as they have arrived, times the price of "
     "a hit, as programs, agents or *pythia-probe*(8) have measured it (_pythia ctl points_); a "
     "point whose price has not been measured is never closed this way. The default is 5 % of a "
-    "processor. The point is closed in all programs of its service, and nothing opens it for *--breaker-hold-seconds*, "
-    "unless it is opened by hand (*pythia ctl open*) or pinned open in the settings; after a "
-    "restart it is measured anew. Points that are pinned open stay open, and so do those where "
-    "requests enter a program, without which nothing would be seen; the log then says so, once "
-    "for each. The log has the point, the program, its cost and the limit; *pythia ctl decisions* "
+    "processor. The point is closed in all programs of its service, and nothing opens it for "
+    "*--breaker-hold-seconds*, unless it is opened by hand (*pythia ctl open*) or pinned open in "
+    "the settings; after a restart it is measured anew. Points that are pinned open stay open, and "
+    "so do those where requests enter a program, without which nothing would be seen; the log then "
+    "says so, once for each. The log has the point, the program, its cost and the limit; *pythia "
+    "ctl decisions* "
     "shows it too; /metrics counts it (_pythia\\_breaker\\_trips\\_total_) and lists the points "
     "closed this way (_pythia\\_point\\_dropped_ with reason=\"breaker\").\n\n";
 
