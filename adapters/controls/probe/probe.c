@@ -870,7 +870,7 @@ static int switch_off_probes(struct pythia_control *c, bool off, uint64_t now_ns
 }
 
 /* pythia-probe attaches one probe after the other, and closing one takes as long as opening. After
- * learning, all are closed: the last of 40 after 7 s (./dev demo postgres, on a busy machine). Where
+ * learning, all are closed: the last of 40 after 7 s (./dev demo postgres, on a busy machine). If
  * the kernel takes longer, each probe has as long as those took that were answered. */
 static uint64_t estimate_probe_latency_ns(const struct pythia_control *c)
 {
