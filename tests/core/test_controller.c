@@ -273,6 +273,24 @@ static void points_that_do_not_obey_go_into_quarantine(void **state)
     }
 }
 
+/* All others are in force meanwhile, and a search need not wait for it. */
+static void a_refusal_that_is_final_is_not_waited_for(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    struct pythia_control_ops ops = *f.control.ops;
+    uint64_t since, version;
+    ops.refusal_is_final = true;
+    f.control.ops = &ops;
+    f.points[0].mood = FAKE_REFUSES;
+    version = want(c, "shop:pay stock:find");
+    run(c, 100 * S, 101 * S);
+    assert_told(&f, "stock:find");
+    assert_true(pythia_controller_in_force(c, version, &since));
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
+    pythia_controller_destroy(c);
+}
+
 /* A target that is 1.2 s late is told of another point each second: it never has the last set, and
  * obeys all the same. A point that it has not confirmed since it was switched is another matter. */
 static void a_target_that_is_late_is_not_quarantined_while_other_points_are_switched(void **state)
@@ -873,6 +891,7 @@ int main(void)
         cmocka_unit_test(a_point_is_switched_at_most_once_a_round),
         cmocka_unit_test(another_point_does_not_have_to_wait),
         cmocka_unit_test(points_that_do_not_obey_go_into_quarantine),
+        cmocka_unit_test(a_refusal_that_is_final_is_not_waited_for),
         cmocka_unit_test(a_target_that_is_late_is_not_quarantined_while_other_points_are_switched),
         cmocka_unit_test(a_quarantine_says_so),
         cmocka_unit_test(a_lost_target_is_seen_and_told_again_when_it_is_back),

@@ -887,6 +887,7 @@ const struct pythia_control_ops pythia__control_probe = {
     .help = "static probes (USDT) of programs that nobody instrumented, through pythia-probe",
     .options = options,
     .settings_size = sizeof(struct settings),
+    .refusal_is_final = true,
     .create = create_probe,
     .destroy = destroy_probe,
     .set_lease = set_probe_lease,

@@ -438,8 +438,10 @@ static void quarantine_point(struct pythia_controller *c, struct pythia__control
     if (!p->quarantined_ns) {
         c->numbers.quarantined++;
         pythia_log(PYTHIA_LOG_WARNING,
-                   "A trace point does not respond to orders and is quarantined: trace-point=%.*s, "
+                   "A trace point %s and is quarantined: trace-point=%.*s, "
                    "plane=%s, retry-s=%" PRIu64 " (the log of its program may say why)",
+                   p->result == PYTHIA_CONTROL_REFUSED ? "is refused"
+                                                       : "does not respond to orders",
                    (int)p->id.size, p->id.bytes,
                    c->planes[c->table.targets[p->target].plane].control->ops->name,
                    c->options.quarantine_ns / SECOND);
@@ -448,12 +450,14 @@ static void quarantine_point(struct pythia_controller *c, struct pythia__control
     c->planes[c->table.targets[p->target].plane].stale = true;
 }
 
-/* A point that does not obey in time, though its target can be reached. */
+/* A point that does not obey in time, though its target can be reached, or never will: all others
+ * would wait for it. */
 static void judge_point(struct pythia_controller *c, struct plane *plane,
                         struct pythia__controlled *p, uint64_t now_ns)
 {
     uint64_t patience = plane->control->ops->latency_ns(plane->control) + c->options.obey_ns;
-    if (!p->quarantined_ns && now_ns > p->pending_ns + patience)
+    bool refused = p->result == PYTHIA_CONTROL_REFUSED && plane->control->ops->refusal_is_final;
+    if (!p->quarantined_ns && (refused || now_ns > p->pending_ns + patience))
         quarantine_point(c, p, now_ns);
 }
 

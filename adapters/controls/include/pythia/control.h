@@ -71,9 +71,11 @@ struct pythia_control_ops {
     const char *help;
     const struct pythia_option *options; /* settings of the plane; ends with {0} */
     size_t settings_size;
-    bool by_type;     /* it can open a point for single request types */
-    bool by_instance; /* it can open a point at single instances */
-    bool spans_tell;  /* how often a point was passed, and what that costs, is not told by the plane
+    bool by_type;          /* it can open a point for single request types */
+    bool by_instance;      /* it can open a point at single instances */
+    bool refusal_is_final; /* a refusal has a reason that stays, such as a list of what is allowed,
+                              so that a point need not be asked for again and again */
+    bool spans_tell; /* how often a point was passed, and what that costs, is not told by the plane
                         but by the spans of its targets and what comes with them (vocabulary.h) */
 
     /* `settings` is copied. PYTHIA_OK with *out owned, or negative with the reason in `e`. A plane
