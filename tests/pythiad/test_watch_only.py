@@ -65,6 +65,19 @@ class WatchOnly(Fleet):
         self.all_say_the_same()
         self.assertEqual(self.pythiad.ctl("decisions").stdout, "nothing has been opened or closed yet\n")
 
+    def test_what_a_program_did_only_when_it_started_comes_last(self):
+        """Its share of the variance is that of a cycle long ago."""
+        def start():
+            self.sent += 1
+            body = otlp.protobuf(otlp.request(("b",), service_root="boot", slow=("b", 400000000) if self.sent % 3 == 0 else None))
+            self.assertEqual(self.pythiad.send(body).status, 200)
+            return "Found a cause: request-type=shop:boot" in self.pythiad.log
+        rig.until(start, 60, lambda: self.pythiad.log)
+        cycles = self.status()["cycles"]
+        self.feed(lambda: "Found a cause: request-type=shop:root" in self.pythiad.log and self.status()["cycles"] >= cycles + 4)
+        brief = re.sub(r"\s+", " ", self.pythiad.ctl("report").stdout)
+        self.assertRegex(brief, "✖ root .*100 % of all latency variance CAUSE .* △ boot b 100 %; no key")
+
     def test_points_that_are_not_learnt_yet_do_not_count_as_open_from_the_start(self):
         """A type of one request waits to be learnt: its points are watched, and not in the search space."""
         self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("c",), service_root="other"))).status, 200)

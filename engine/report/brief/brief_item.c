@@ -84,7 +84,8 @@ void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item
         pythia__doc_words(b->d, "%s: ", pythia_confidence_name(confidence_of(item)));
     pythia__doc_count(b->d, requests, " request", " requests");
     if (item->verdict && item->verdict->since > 0)
-        pythia__doc_words(b->d, " in the last cycle, since cycle %zu",
+        pythia__doc_words(b->d, " in the last cycle%s, since cycle %zu",
+                          item->group || item->type ? "" : " with any",
                           (size_t)item->verdict->since);
     if (!x)
         return;

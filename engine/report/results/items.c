@@ -108,8 +108,10 @@ static int add_verdicts(struct collection *c)
                      p->state == PYTHIA_PROBLEM_GIVEN_UP && p->why != PYTHIA_WHY_NONE;
         if (has_item(c, v) || !(held || ended))
             continue;
+        /* A type that the last cycle had no request of has no share of its variance: what a program
+         * does once when it starts must not stay at the top. */
         struct pythia__item *item = add_collected(c, held ? PYTHIA__ITEM_HELD : PYTHIA__ITEM_ENDED,
-                                                  type, p ? p->variance_share : NAN);
+                                                  type, p && type ? p->variance_share : NAN);
         if (!item)
             return PYTHIA_ENOMEM;
         item->verdict = v;
