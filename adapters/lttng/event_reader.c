@@ -367,8 +367,8 @@ static int find_plugins(struct pythia__event_reader *r, struct pythia_error *e)
                                    &r->plugins[i]) != BT_PLUGIN_FIND_STATUS_OK)
             return pythia__babeltrace_fail(
                 e, PYTHIA_EIO,
-                "libbabeltrace2 has no plugin to read traces (is the package "
-                "libbabeltrace2-0 whole?)");
+                "libbabeltrace2 cannot load its plugins that read traces (out of memory, or is "
+                "the package libbabeltrace2-0 incomplete?)");
     return PYTHIA_OK;
 }
 
