@@ -33,6 +33,13 @@ class Silent:
             self.port = self.socket.getsockname()[1]
 
 
+def connects(path):
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as link:
+        link.connect(path)
+        return True
+    return False
+
+
 class Stopping(unittest.TestCase):
     def ends(self, pythiad, *codes):
         """SIGTERM ends it: with one of these statuses, and without a second signal."""
@@ -192,7 +199,7 @@ class Stopping(unittest.TestCase):
                     pass
             os.set_blocking(ends[1], True)
             os.close(ends[1])
-            rig.until(lambda: os.path.exists(path), 20)
+            rig.until(lambda: connects(path), 20)  # the file is there before it listens
             for _ in range(3):
                 process.send_signal(signal.SIGHUP)  # which is logged
                 self.assertEqual(rig.ask(path, "GET", "/healthz").status, 200)
