@@ -698,11 +698,17 @@ static int feed_pieces(struct shared *s, struct decoding *model, struct pythia__
     return status;
 }
 
-/* More threads than pieces and shards would have nothing to do. */
+/* A folder of events is read by a process of its own, which is made by fork(2), and inherits the
+ * locks that other threads hold: that of the dynamic loader, for example, which it needs. So there
+ * are no other threads then; the process has most of the work anyway. More threads than pieces and
+ * shards would have nothing to do. */
 static size_t choose_thread_count(const struct pythia_input_file *files, size_t count,
                                   size_t shards, size_t wanted)
 {
     size_t most = shards;
+    for (size_t i = 0; i < count; i++)
+        if (files[i].is_events)
+            return 1;
     for (size_t i = 0; i < count && most < wanted; i++)
         most += 1 + (size_t)(files[i].size_bytes / PYTHIA__PIECE_BYTES);
     return most < wanted ? most : wanted;
