@@ -1,13 +1,11 @@
 """A Chromium without a window, driven by its DevTools protocol over a pair of pipes. PYTHIA_AXE: axe.min.js of axe-core, with which
 views are checked (else that of `./dev setup`; where neither is there, nothing is checked)."""
-import atexit
 import base64
 import fcntl
 import json
 import os
 import shutil
 import subprocess
-import tempfile
 
 import rig
 
@@ -23,40 +21,39 @@ class PageLeft(AssertionError):
     """The page was left while a script ran in it."""
 
 
-class Chromium:
-    """A process, and its pipes: tests of a file share one, because to start it takes as long as to look at a page."""
-    running = None
+class Browser:
+    """One page. What the page writes to its console, and what its policy refused, is in `messages`."""
 
-    @classmethod
-    def get(cls):
-        if not cls.running or cls.running.process.poll() is not None:
-            cls.running = cls()
-        return cls.running
-
-    def __init__(self):
+    def __init__(self, test, width=1280, height=900):
         out, self.to = os.pipe()
         self.come, back = os.pipe()
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (out, back)]  # above 3 and 4, which become theirs
         os.close(out)
         os.close(back)
-        self.folder = tempfile.mkdtemp(prefix="pythiad-test-")
+        folder = rig.make_folder(test)
         command = [find(), "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run",
                    "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
-                   f"--user-data-dir={self.folder}", "--window-size=1280,900", "about:blank"]
+                   f"--user-data-dir={folder}", f"--window-size={width},{height}", "about:blank"]
         self.process = subprocess.Popen(["bash", "-c", f'exec "$@" 3<&{ends[0]} 4>&{ends[1]}', "bash", *command],
                                         pass_fds=ends, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                        preexec_fn=rig.die_with_parent, env={**os.environ, "HOME": self.folder})
+                                        preexec_fn=rig.die_with_parent, env={**os.environ, "HOME": folder})
         for end in ends:
             os.close(end)
-        self.bytes, self.number = b"", 0
-        atexit.register(self.end)
+        test.addCleanup(self.end)
+        self.bytes, self.number, self.messages, self.session = b"", 0, [], None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
 
     def end(self):
-        self.process.kill()
+        if self.process.poll() is None:
+            self.process.kill()
         self.process.wait()
-        shutil.rmtree(self.folder, True)
+        os.close(self.to)
+        os.close(self.come)
 
-    def read(self):
+    def _read(self):
         while b"\0" not in self.bytes:
             more = os.read(self.come, 1 << 20)
             if not more:
@@ -65,40 +62,21 @@ class Chromium:
         line, self.bytes = self.bytes.split(b"\0", 1)
         return json.loads(line)
 
-
-class Browser:
-    """One page, with storage and a cache of its own. What the page writes to its console, and what its policy refused, is in
-    `messages`."""
-
-    def __init__(self, test):
-        self.chromium, self.messages, self.session = Chromium.get(), [], None
-        self.context = self.call("Target.createBrowserContext")["browserContextId"]
-        test.addCleanup(self.end)
-        target = self.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
-            self.call(f"{domain}.enable")
-
-    def end(self):
-        if self.chromium.process.poll() is None:
-            self.session = None
-            self.call("Target.disposeBrowserContext", browserContextId=self.context)
-
     def call(self, method, **params):
-        self.chromium.number += 1
-        order = {"id": self.chromium.number, "method": method, "params": params}
+        self.number += 1
+        order = {"id": self.number, "method": method, "params": params}
         if self.session:
             order["sessionId"] = self.session
-        os.write(self.chromium.to, json.dumps(order).encode() + b"\0")
+        os.write(self.to, json.dumps(order).encode() + b"\0")
         while True:
-            got = self.chromium.read()
-            if got.get("id") == order["id"]:
+            got = self._read()
+            if got.get("id") == self.number:
                 if "error" in got:
                     left = "navigated" in got["error"].get("message", "")
                     raise (PageLeft if left else AssertionError)(f"{method}: {got['error']}")
                 return got["result"]
-            if self.session and got.get("sessionId") == self.session and got.get("method") in (
-                    "Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Page.javascriptDialogOpening"):
+            if got.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled",
+                                     "Page.javascriptDialogOpening"):
                 self.messages.append(json.dumps(got["params"]))
 
     def run(self, script):
@@ -169,8 +147,8 @@ class Browser:
                         "v => [v.id, v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary).slice(0, 3)]))")
 
     def look_at(self, path, widths):
-        """Look at the page at each width, light and dark. Returns the faults: views that need a horizontal scroll bar, and violations.
-        PYTHIA_SCREENSHOTS: with a picture of each, PATH-WIDTH-SCHEME.png."""
+        """Take a picture of the page at each width, light and dark, as PATH-WIDTH-SCHEME.png. Returns the faults: views that need a
+        horizontal scroll bar, and violations."""
         faults = []
         for width in widths:
             for scheme in ("light", "dark"):
@@ -178,7 +156,6 @@ class Browser:
                 view = f"{os.path.basename(path)}-{width}-{scheme}"
                 if self.run("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
                     faults.append((view, "is wider than the window"))
-                if os.environ.get("PYTHIA_SCREENSHOTS"):
-                    self.screenshot(f"{path}-{width}-{scheme}.png")
+                self.screenshot(f"{path}-{width}-{scheme}.png")
                 faults += [(view, *violation) for violation in self.violations()]
         return faults

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The page of pythiad in a real Chromium. usage: test_page.py BIN [SANITIZER]; PYTHIA_SCREENSHOTS: a folder for pictures of each
-view; each view is checked with axe-core (browser.py)"""
+view (else they are made, and thrown away); each view is checked with axe-core (browser.py)"""
 import json
 import os
 import socket
@@ -256,8 +256,7 @@ class Empty(PageCase):
         for line, where in (("node --require ", "Node.js"), ("opentelemetry-instrument python3 ", "Python"),
                             ("pythia-java -javaagent:", "Java"), ("pythia-go build ", "Go"), ("pythia-tracepoints)", "C and C++")):
             self.assertIn(line, lines[where])
-        self.browser.call("Browser.grantPermissions", browserContextId=self.browser.context,
-                          permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        self.browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
         self.click("[data-key=python] button")
         self.shows("Copied.")
         self.assertEqual(self.run_script("navigator.clipboard.readText()"), lines["Python"])
@@ -517,8 +516,8 @@ class Fleet(PageCase):
 
 
 class Looks(Searched):
-    """Every view at every width, dark and light: no horizontal scroll bar, and nothing that axe-core finds. In plain builds only: other
-    tests have pythiad answer the same, and what is looked at here is what Chromium makes of it."""
+    """Every view at every width, dark and light: a picture, no horizontal scroll bar, and nothing that axe-core finds. In plain builds
+    only: other tests have pythiad answer the same, and what is looked at here is what Chromium makes of it."""
     WIDTHS = (320, 1280, 3840)
     maxDiff = None
     VIEWS = {"findings": "#/findings", "type": "#/type/shop%3Acheckout", "points": "#/points?type=shop:checkout",

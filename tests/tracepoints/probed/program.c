@@ -90,7 +90,8 @@ static int run_threads(long calls)
     }
     if (why)
         return fails(why);
-    while (!calls && !work_semaphore) /* until it is open again, and stays so */
+    /* Until it is open again, and stays so: what was thrown last may still be on its way. */
+    for (int looks = 0; !calls && looks < 1000; looks = work_semaphore ? looks + 1 : 0)
         pause_for(100000);
     for (long i = 0; !calls && i < 1000; i++)
         do_work(1000000 + i);
