@@ -183,8 +183,8 @@ class Findings(PageCase):
         self.click(".modes li:last-child a")
         self.browser.wait("location.hash.includes('from=')")
         self.shows("Slow", "requests of")
-        traces = self.run_script("[...document.querySelectorAll('.requests a')].map(link => link.href)")
-        self.assertGreater(len(traces), 10)
+        traces = self.browser.wait("(() => {const links = [...document.querySelectorAll('.requests a')].map(link => link.href);"
+                                   "return links.length > 10 && links;})()")
         for trace in traces:
             self.assertTrue(trace.startswith("http://traces/") and trace.endswith("?x=1"), trace)
             self.assertIn(trace[len("http://traces/"):-len("?x=1")], self.checkout.slow)
