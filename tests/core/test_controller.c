@@ -1,89 +1,8 @@
 /* Behaviour 41, of agents that are gone and come back, carries its number in the names of tests. */
-#include <string.h>
-
-#include "check.h"
-#include "fake_plane.h"
-#include "pythia/buf.h"
-#include "pythia/controller.h"
+#include "controller_case.h"
 #include "pythia/mem.h"
-#include "pythia/status.h"
-
-#define MS UINT64_C(1000000)
-#define S  UINT64_C(1000000000)
 
 static const struct pythia_controller_options usual = {0};
-
-/* Three points of two services; a controller over them that has seen them. Time begins at 100 s. */
-static struct pythia_controller *begin(struct fake_plane *f,
-                                       const struct pythia_controller_options *options)
-{
-    struct pythia_controller *c = NULL;
-    fake_plane_init(f, "fake", true);
-    fake_plane_add(f, "shop:pay", "shop");
-    fake_plane_add(f, "shop:cart", "shop");
-    fake_plane_add(f, "stock:find", "stock");
-    struct pythia_control *plane = &f->control;
-    assert_int_equal(pythia_controller_create(&plane, 1, options, &c), PYTHIA_OK);
-    return c;
-}
-
-/* Wish for the ids of a list with blanks between them. */
-static uint64_t want(struct pythia_controller *c, const char *ids)
-{
-    struct pythia_control_wish wishes[16];
-    size_t count = 0;
-    uint64_t version = 0;
-    while (*ids) {
-        size_t size = strcspn(ids, " ");
-        wishes[count++] = (struct pythia_control_wish){.id = {ids, size}};
-        ids += size + (ids[size] == ' ');
-    }
-    assert_int_equal(pythia_controller_want(c, wishes, count, &version), PYTHIA_OK);
-    return version;
-}
-
-static void tick(struct pythia_controller *c, uint64_t now_ns)
-{
-    assert_int_equal(pythia_controller_tick(c, now_ns), PYTHIA_OK);
-}
-
-/* Tick ten times a second from one time to another. */
-static void run(struct pythia_controller *c, uint64_t from_ns, uint64_t to_ns)
-{
-    for (uint64_t now = from_ns; now <= to_ns; now += 100 * MS)
-        tick(c, now);
-}
-
-/* What the plane was told: ids with blanks. */
-static void assert_told(const struct fake_plane *f, const char *ids)
-{
-    struct pythia_buf told = {0};
-    for (size_t i = 0; i < f->count; i++)
-        if (f->points[i].told) {
-            pythia_buf_puts(&told, told.size ? " " : "");
-            pythia_buf_puts(&told, f->points[i].id);
-        }
-    assert_string_equal(told.size ? told.bytes : "", ids);
-    pythia_buf_free(&told);
-}
-
-static int show(void *context, const struct pythia_controlled *p)
-{
-    static const char *const results[] = {"pending", "applied", "refused", "lost"};
-    pythia_buf_printf(context, "%s %.*s %.*s %g %d %s%s%s%s\n", p->plane, (int)p->target.size,
-                      p->target.bytes, (int)p->id.size, p->id.bytes, p->price_ns, (int)p->hits,
-                      results[p->result], p->wanted ? " wanted" : "", p->pinned ? " pinned" : "",
-                      p->quarantined ? " quarantined" : "");
-    return PYTHIA_OK;
-}
-
-static void assert_shown(struct pythia_controller *c, const char *text)
-{
-    struct pythia_buf out = {0};
-    assert_int_equal(pythia_controller_each(c, show, &out), PYTHIA_OK);
-    assert_string_equal(out.size ? out.bytes : "", text);
-    pythia_buf_free(&out);
-}
 
 /* Points turn up all the time, where statements or functions are met for the first time. */
 static void versions_go_on_where_an_earlier_one_stood(void **state)
@@ -457,7 +376,8 @@ static void types_go_to_planes_that_can_tell_them_apart(void **state)
         struct pythia_controller *c = NULL;
         struct pythia_control *plane = &f.control;
         const struct pythia_text types[] = {PYTHIA_TEXT("GET /a"), PYTHIA_TEXT("GET /b")};
-        struct pythia_control_wish wish = {PYTHIA_TEXT("shop:pay"), types, 2, NULL, 0, NULL, 0};
+        struct pythia_control_wish wish = {
+            .id = PYTHIA_TEXT("shop:pay"), .types = types, .type_count = 2};
         uint64_t version;
         fake_plane_init(&f, "fake", by_type);
         fake_plane_add(&f, "shop:pay", "shop");
@@ -756,129 +676,6 @@ static void want_of_memory_is_told_and_gone_through(void **state)
     }
 }
 
-/* ---- what is known beside what a plane says ---- */
-
-/* What has come of shop:cart so far, and what it costs; of others nothing is known. */
-static struct pythia_controller_seen seen_now;
-
-static struct pythia_controller_seen see(void *context, struct pythia_text id)
-{
-    struct pythia_controller_seen nothing = {.price_ns = NAN};
-    return pythia_text_equal(id, PYTHIA_TEXT("shop:cart")) ? seen_now : nothing;
-}
-
-static struct pythia_controlled cart(struct pythia_controller *c)
-{
-    struct pythia_controlled p = {0};
-    assert_true(pythia_controller_point(c, PYTHIA_TEXT("shop:cart"), &p));
-    return p;
-}
-
-static struct pythia_controller *begin_seeing(struct fake_plane *f)
-{
-    seen_now = (struct pythia_controller_seen){120, PYTHIA_PRICE_EXPECTED, 7, 1000};
-    struct pythia_controller *c = begin(f, &(struct pythia_controller_options){.see = see});
-    f->points[1].knows_nothing = true;
-    return c;
-}
-
-static void a_price_that_the_plane_lacks_is_what_else_is_known(void **state)
-{
-    struct fake_plane f;
-    struct pythia_controller *c = begin_seeing(&f);
-    struct pythia_controlled p;
-    run(c, 100 * S, 101 * S);
-    assert_rel_equal(cart(c).price_ns, 120, 0);
-    assert_int_equal(cart(c).price_known, PYTHIA_PRICE_EXPECTED);
-    assert_int_equal(cart(c).hits, 7);
-    assert_int_equal(cart(c).spans, 0); /* it is closed */
-    seen_now = (struct pythia_controller_seen){90, PYTHIA_PRICE_MEASURED, 9, 1000};
-    run(c, 101 * S, 102 * S);
-    assert_rel_equal(cart(c).price_ns, 90, 0);
-    assert_string_equal(pythia_price_known_name(cart(c).price_known), "measured");
-    assert_true(pythia_controller_point(c, PYTHIA_TEXT("stock:find"), &p));
-    assert_rel_equal(p.price_ns, 102, 0); /* the plane's own goes first */
-    assert_string_equal(pythia_price_known_name(p.price_known), "measured");
-    assert_int_equal(p.hits, 2);
-    f.points[2].knows_nothing = true;
-    run(c, 102 * S, 103 * S);
-    assert_true(pythia_controller_point(c, PYTHIA_TEXT("stock:find"), &p));
-    assert_rel_equal(p.price_ns, NAN, 0);
-    assert_string_equal(pythia_price_known_name(p.price_known), "supposed");
-    assert_false(pythia_controller_point(c, PYTHIA_TEXT("shop:none"), &p));
-    pythia_controller_destroy(c);
-}
-
-static void what_comes_is_counted_from_when_a_point_was_opened(void **state)
-{
-    struct fake_plane f;
-    struct pythia_controller *c = begin_seeing(&f);
-    run(c, 100 * S, 101 * S);
-    seen_now.spans = 10; /* the plane is told before the next look */
-    want(c, "shop:cart");
-    tick(c, 101 * S + 100 * MS);
-    seen_now.spans = 34;
-    seen_now.requests = 1012;
-    run(c, 101 * S + 200 * MS, 103 * S);
-    assert_int_equal(cart(c).spans, 24);
-    assert_int_equal(cart(c).requests, 12);
-    want(c, "");
-    run(c, 103 * S, 105 * S);
-    assert_int_equal(cart(c).spans, 0);
-    assert_int_equal(cart(c).hits, 34);
-    want(c, "shop:cart");
-    run(c, 105 * S, 107 * S);
-    assert_int_equal(cart(c).spans, 0); /* it begins anew */
-    seen_now.spans++;
-    run(c, 107 * S, 108 * S);
-    assert_int_equal(cart(c).spans, 1);
-    pythia_controller_destroy(c);
-}
-
-static void an_open_point_that_requests_do_not_pass_is_mute(void **state)
-{
-    struct fake_plane f;
-    struct pythia_controller *c = begin_seeing(&f);
-    run(c, 100 * S, 101 * S);
-    assert_false(cart(c).silent); /* closed */
-    want(c, "shop:cart");
-    run(c, 101 * S, 103 * S);
-    assert_false(cart(c).silent); /* no request has come that could have passed it */
-    seen_now.requests += PYTHIA_SILENT_REQUESTS - 1;
-    run(c, 103 * S, 104 * S);
-    assert_false(cart(c).silent);
-    assert_int_equal(pythia_controller_numbers(c).silent, 0);
-    seen_now.requests++;
-    run(c, 104 * S, 105 * S);
-    assert_true(cart(c).silent);
-    assert_int_equal(pythia_controller_numbers(c).silent, 1);
-    f.points[1].mood = FAKE_LOST;
-    run(c, 105 * S, 106 * S);
-    assert_false(cart(c).silent); /* who cannot be reached may have been passed */
-    f.points[1].mood = FAKE_OBEYS;
-    run(c, 106 * S, 107 * S);
-    assert_true(cart(c).silent);
-    seen_now.spans++;
-    run(c, 107 * S, 108 * S);
-    assert_false(cart(c).silent);
-    pythia_controller_destroy(c);
-}
-
-static void a_point_of_two_targets_is_one(void **state)
-{
-    struct fake_plane f;
-    struct pythia_controller *c = begin_seeing(&f);
-    f.points[1].knows_nothing = false;
-    fake_plane_add(&f, "shop:cart", "shop 2"); /* 103 ns, 3 hits; the first one 101 ns, 1 hit */
-    run(c, 100 * S, 101 * S);
-    assert_rel_equal(cart(c).price_ns, 103, 0);
-    assert_int_equal(cart(c).hits, 7); /* spans, of both */
-    seen_now.spans = 3;
-    run(c, 101 * S, 102 * S);
-    assert_int_equal(cart(c).hits, 4);
-    pythia_controller_destroy(c);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -910,10 +707,6 @@ int main(void)
         cmocka_unit_test(a_quarantine_changes_what_was_in_force),
         cmocka_unit_test(where_processes_come_and_go_the_plane_tells_of_losses),
         cmocka_unit_test(want_of_memory_is_told_and_gone_through),
-        cmocka_unit_test(a_price_that_the_plane_lacks_is_what_else_is_known),
-        cmocka_unit_test(what_comes_is_counted_from_when_a_point_was_opened),
-        cmocka_unit_test(an_open_point_that_requests_do_not_pass_is_mute),
-        cmocka_unit_test(a_point_of_two_targets_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

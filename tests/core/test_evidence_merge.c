@@ -11,12 +11,29 @@
 
 #define OPTIONS ((struct pythia_groups_options){.rows_per_type = 100, .rows = 400})
 
+/* Write what was grouped, and end it. */
+static void write_grouped(struct requests *r, uint64_t traces, size_t rows, const char *asked,
+                          struct pythia_buf *out)
+{
+    size_t types;
+    const char *const source = "here";
+    requests_finish(r, &types);
+    struct pythia_pipeline_result result = {.counts = {.traces = traces}, .files = 1};
+    const struct pythia_evidence_input input = {.sources = &source, .source_count = 1};
+    const struct pythia_evidence_source from_groups = {.vocabulary = r->vocabulary,
+                                                       .groups = r->groups,
+                                                       .result = &result,
+                                                       .settings = {.rows = rows, .asked = asked},
+                                                       .inputs = &input,
+                                                       .input_count = 1};
+    assert_int_equal(pythia_evidence_write(&from_groups, out), PYTHIA_OK);
+    requests_end(r);
+}
+
 /* Requests `from` to `to` as a file: of two types, with values of each kind. */
 static void write_requests(uint64_t from, uint64_t to, const char *asked, struct pythia_buf *out)
 {
     struct requests r;
-    size_t types;
-    const char *const source = "here";
     requests_begin(&r);
     requests_group(&r, &OPTIONS);
     for (uint64_t i = from; i < to; i++) {
@@ -27,17 +44,7 @@ static void write_requests(uint64_t from, uint64_t to, const char *asked, struct
         else
             requests_add(&r, "c(size=x){%d *d 5 b{6}}", (int)i);
     }
-    requests_finish(&r, &types);
-    struct pythia_pipeline_result result = {.counts = {.traces = to - from}, .files = 1};
-    const struct pythia_evidence_input input = {.sources = &source, .source_count = 1};
-    const struct pythia_evidence_source from_groups = {.vocabulary = r.vocabulary,
-                                                       .groups = r.groups,
-                                                       .result = &result,
-                                                       .settings = {.rows = 100, .asked = asked},
-                                                       .inputs = &input,
-                                                       .input_count = 1};
-    assert_int_equal(pythia_evidence_write(&from_groups, out), PYTHIA_OK);
-    requests_end(&r);
+    write_grouped(&r, to - from, 100, asked, out);
 }
 
 /* Requests of six types, of which 64 rows each are retained: more than four times 64 in all. Each
@@ -45,24 +52,12 @@ static void write_requests(uint64_t from, uint64_t to, const char *asked, struct
 static void write_many_types(uint64_t from, uint64_t to, struct pythia_buf *out)
 {
     struct requests r;
-    size_t types;
-    const char *const source = "here";
     requests_begin(&r);
     requests_group(&r, &(struct pythia_groups_options){.rows_per_type = 64, .rows = 256});
     for (r.count = from; r.count < to;)
         requests_add(&r, "t%d{1000%d b{1%d0457} 30%d}", (int)(r.count % 6), (int)(r.count % 7),
                      (int)(r.count % 5), (int)(r.count % 3));
-    requests_finish(&r, &types);
-    struct pythia_pipeline_result result = {.counts = {.traces = to - from}, .files = 1};
-    const struct pythia_evidence_input input = {.sources = &source, .source_count = 1};
-    const struct pythia_evidence_source from_groups = {.vocabulary = r.vocabulary,
-                                                       .groups = r.groups,
-                                                       .result = &result,
-                                                       .settings = {.rows = 64, .asked = ""},
-                                                       .inputs = &input,
-                                                       .input_count = 1};
-    assert_int_equal(pythia_evidence_write(&from_groups, out), PYTHIA_OK);
-    requests_end(&r);
+    write_grouped(&r, to - from, 64, "", out);
 }
 
 /* A merge, and what it says. */
