@@ -14,6 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../at_rest.h"
 #include "library.h"
 
 #define CHECK(condition)                                                                           \
@@ -211,7 +212,7 @@ static void signals(void)
 static void processes(void)
 {
     for (int i = 0; i < 3; i++) {
-        pid_t child = fork();
+        pid_t child = fork_at_rest();
         if (child == 0) {
             CHECK(tiny(i) == i + 1);
             exit(i);

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../at_rest.h"
 #include "probed.h"
 
 #define KEEP __attribute__((noinline, noclone))
@@ -473,7 +474,7 @@ static int fork_and_exec(char **argv)
     for (long i = 0; i < 10; i++)
         do_work(i);
     for (int child = 0; child < 5; child++) {
-        pid_t pid = fork();
+        pid_t pid = fork_at_rest();
         if (pid == 0) {
             for (long i = 0; i < 10 && child < 4; i++)
                 do_work(i);
@@ -536,7 +537,7 @@ static int confine(char **argv)
 static int trace_self(char **argv)
 {
     int status = 0;
-    pid_t pid = fork();
+    pid_t pid = fork_at_rest();
     if (pid == 0) {
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
             _exit(77);
