@@ -1,5 +1,5 @@
 /* A verdict changes only on evidence, and slowly: what was found stays until cycles in a row speak
- * against it, and what is new joins when cycles in a row show it. */
+ * against it, and for long enough, and what is new joins when such cycles show it. */
 #include "pythia/verdict.h"
 
 #include <math.h>
@@ -36,6 +36,35 @@ const char *pythia_verdict_reason_name(enum pythia_verdict_reason reason)
     static const char *const names[] = {"first", "cause", "more",   "refuted", "quiet",
                                         "ended", "again", "learnt", "grown",   "retry"};
     return names[reason];
+}
+
+/* ---- keys that explain what no single place does ---- */
+
+static bool has_ended_by_key(const struct pythia_problem *p)
+{
+    return p->state == PYTHIA_PROBLEM_DONE && p->why == PYTHIA_WHY_SPREAD;
+}
+
+static bool is_key_verdict(const struct pythia_verdict *v)
+{
+    return v->state == PYTHIA_VERDICT_FOUND && v->found_count == 0 && v->why == PYTHIA_WHY_SPREAD;
+}
+
+/* ---- cycles in a row ---- */
+
+static bool has_held(const struct pythia_verdict_cycle *now, uint64_t first_unix_ns)
+{
+    return now->hold_ns == 0 || now->unix_ns == 0 ||
+           (now->unix_ns >= first_unix_ns && now->unix_ns - first_unix_ns >= now->hold_ns);
+}
+
+/* One more cycle says so, or none does. A clock that was set back begins the time again. */
+static void count_in_row(unsigned *cycles, uint64_t *first_unix_ns, bool says_so,
+                         const struct pythia_verdict_cycle *now)
+{
+    *cycles = says_so ? *cycles + 1 : 0;
+    if (*cycles <= 1 || *first_unix_ns > now->unix_ns)
+        *first_unix_ns = now->unix_ns;
 }
 
 /* ---- places ---- */
@@ -82,28 +111,40 @@ static size_t find_leading(const struct pythia_verdict *v, const struct pythia_p
     return leading;
 }
 
+/* A cycle that says something of a place that the search has dropped; `now` is NULL then. */
+static bool has_evidence(const struct pythia_finding *now, const struct pythia_finding *before,
+                         const struct pythia_problem *p)
+{
+    return now ? is_new_evidence(now, before)
+               : p->requests > 0 && p->state != PYTHIA_PROBLEM_TOO_FEW;
+}
+
 /* Update the found places by the last cycle, and remove refuted ones. Returns whether any of the
  * others has new evidence. The verdict stands and falls with its leading place, so that it takes
  * more to give that one up. */
-static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *p)
+static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *p,
+                         const struct pythia_verdict_cycle *cycle)
 {
     size_t kept = 0, leading = find_leading(v, p);
     bool looked = false;
     for (size_t i = 0; i < v->found_count; i++) {
         struct pythia_verdict_place place = v->found[i];
         const struct pythia_finding *now = find_cause(p, &place.finding.place);
-        if (!now)
+        if (!now && (p->grown || cycle->hold_ns == 0))
             continue;
-        bool fresh = is_new_evidence(now, &place.finding);
+        bool fresh = has_evidence(now, &place.finding, p);
         /* The leading place is given up only for evidence that is significantly against it. */
-        bool against = i == leading ? now->high < PYTHIA_FINDING_MIN : !finding_matters(now, false);
+        bool against =
+            !now || (i == leading ? now->high < PYTHIA_FINDING_MIN : !finding_matters(now, false));
         if (fresh)
-            place.doubts = against ? place.doubts + 1 : 0;
+            count_in_row(&place.doubts, &place.first_unix_ns, against, cycle);
         /* Several cycles against it, because one may be chance. */
-        if (place.doubts >= PYTHIA_VERDICT_DOUBTS)
+        if (place.doubts >= PYTHIA_VERDICT_DOUBTS && has_held(cycle, place.first_unix_ns))
             continue;
-        place.finding = *now;
-        looked = looked || fresh;
+        if (now) {
+            place.finding = *now;
+            looked = looked || fresh;
+        }
         v->found[kept++] = place;
     }
     v->found_count = kept;
@@ -122,7 +163,8 @@ static const struct pythia_verdict_place *find_candidate(const struct pythia_ver
 /* The causes that the search knows and the verdict does not name, with what the last cycle says of
  * them. */
 static void renew_candidates(struct pythia_verdict *v, const struct pythia_verdict *before,
-                             const struct pythia_problem *p)
+                             const struct pythia_problem *p,
+                             const struct pythia_verdict_cycle *cycle)
 {
     v->candidate_count = 0;
     for (size_t c = 0; c < p->cause_count; c++) {
@@ -132,10 +174,11 @@ static void renew_candidates(struct pythia_verdict *v, const struct pythia_verdi
         const struct pythia_verdict_place *known = find_candidate(before, &now->place);
         struct pythia_verdict_place one = {.finding = *now,
                                            .seen = known ? known->seen : 0,
+                                           .first_unix_ns = known ? known->first_unix_ns : 0,
                                            .given_up = known ? known->given_up
                                                              : has_place(before, &now->place)};
         if (!known || is_new_evidence(now, &known->finding))
-            one.seen = finding_matters(now, one.given_up) ? one.seen + 1 : 0;
+            count_in_row(&one.seen, &one.first_unix_ns, finding_matters(now, one.given_up), cycle);
         v->candidates[v->candidate_count++] = one;
     }
 }
@@ -143,30 +186,41 @@ static void renew_candidates(struct pythia_verdict *v, const struct pythia_verdi
 static void join_candidate(struct pythia_verdict *v, size_t at)
 {
     v->found[v->found_count] = v->candidates[at];
-    v->found[v->found_count++].given_up = false;
+    v->found[v->found_count].given_up = false;
+    v->found[v->found_count++].first_unix_ns = 0;
     v->candidate_count--;
     memmove(v->candidates + at, v->candidates + at + 1,
             (v->candidate_count - at) * sizeof(*v->candidates));
 }
 
-/* The candidate that joins next, if `enough` cycles in a row are; candidate_count: there is none.
- * The first place of a verdict joins at once. */
-static size_t choose_candidate(const struct pythia_verdict *v, unsigned enough)
+/* Does nothing stand yet that a place would change? */
+static bool joins_at_once(const struct pythia_verdict *v, const struct pythia_verdict_place *one,
+                          const struct pythia_verdict_cycle *cycle)
+{
+    bool stands = v->found_count > 0 || (is_key_verdict(v) && cycle->hold_ns > 0);
+    return one->seen > 0 && !stands && !one->given_up;
+}
+
+/* The candidate that joins next, if `enough` cycles in a row are; candidate_count: there is none,
+ * or no room. */
+static size_t choose_candidate(const struct pythia_verdict *v, unsigned enough,
+                               const struct pythia_verdict_cycle *cycle)
 {
     size_t best = v->candidate_count;
-    for (size_t i = 0; i < v->candidate_count; i++) {
+    for (size_t i = 0; v->found_count < PYTHIA_PROBLEM_CAUSES && i < v->candidate_count; i++) {
         const struct pythia_verdict_place *one = &v->candidates[i];
-        bool at_once = v->found_count == 0 && !one->given_up;
-        if (one->seen >= (at_once ? 1 : enough) &&
+        if ((joins_at_once(v, one, cycle) ||
+             (one->seen >= enough && has_held(cycle, one->first_unix_ns))) &&
             (best == v->candidate_count || one->finding.share > v->candidates[best].finding.share))
             best = i;
     }
     return best;
 }
 
-static void add_verdict_places(struct pythia_verdict *v, unsigned enough)
+static void add_verdict_places(struct pythia_verdict *v, unsigned enough,
+                               const struct pythia_verdict_cycle *cycle)
 {
-    for (size_t at; (at = choose_candidate(v, enough)) < v->candidate_count;)
+    for (size_t at; (at = choose_candidate(v, enough, cycle)) < v->candidate_count;)
         join_candidate(v, at);
 }
 
@@ -196,17 +250,11 @@ static void list_also(struct pythia_verdict *v, const struct pythia_problem *p)
 
 /* ---- from cycle to cycle ---- */
 
-/* Did the search end because a key explains what no single place does? */
-static bool is_key_verdict(const struct pythia_verdict *v)
-{
-    return v->state == PYTHIA_VERDICT_FOUND && v->found_count == 0 && v->why == PYTHIA_WHY_SPREAD;
-}
-
 /* Evidence that is too little says nothing against what was held before. */
 static enum pythia_verdict_state judge_verdict_state(const struct pythia_verdict *v,
                                                      const struct pythia_problem *p, bool first)
 {
-    if (v->found_count > 0 || (p->state == PYTHIA_PROBLEM_DONE && p->why == PYTHIA_WHY_SPREAD))
+    if (v->found_count > 0 || has_ended_by_key(p))
         return PYTHIA_VERDICT_FOUND;
     switch (p->state) {
     case PYTHIA_PROBLEM_SEARCHING:
@@ -224,6 +272,19 @@ static enum pythia_verdict_state judge_verdict_state(const struct pythia_verdict
         break;
     }
     return PYTHIA_VERDICT_NOTHING;
+}
+
+/* Does the verdict stay with its key, although the search has not ended by it any more? Not for
+ * long. */
+static bool stays_with_key(struct pythia_verdict *v, const struct pythia_problem *p,
+                           const struct pythia_verdict_cycle *cycle)
+{
+    unsigned lost = v->spread_lost_unix_ns > 0;
+    count_in_row(&lost, &v->spread_lost_unix_ns, is_key_verdict(v) && !has_ended_by_key(p), cycle);
+    if (lost > 0 && cycle->hold_ns > 0 && !has_held(cycle, v->spread_lost_unix_ns))
+        return true;
+    v->spread_lost_unix_ns = 0;
+    return false;
 }
 
 /* The first place that was found before and is not any more; NULL: there is none. */
@@ -310,19 +371,21 @@ static void note_change(struct pythia_verdict *v, const struct pythia_verdict *b
         v->changes++;
 }
 
-static void update_verdict(struct pythia_verdict *v, uint64_t cycle, uint64_t unix_ns,
+static void update_verdict(struct pythia_verdict *v, const struct pythia_verdict_cycle *cycle,
                            const struct pythia_problem *p, bool first)
 {
     const struct pythia_verdict before = *v;
-    bool looked = renew_places(v, p);
-    renew_candidates(v, &before, p);
-    add_verdict_places(v, PYTHIA_VERDICT_SEEN);
+    bool looked = renew_places(v, p, cycle);
+    renew_candidates(v, &before, p, cycle);
+    add_verdict_places(v, PYTHIA_VERDICT_SEEN, cycle);
     order_places(v);
     list_also(v, p);
-    v->state = judge_verdict_state(v, p, first);
     v->searched = p->state == PYTHIA_PROBLEM_SEARCHING;
-    v->why = p->why;
-    looked = looked || (p->retried && is_key_verdict(v));
+    if (!stays_with_key(v, p, cycle)) {
+        v->state = judge_verdict_state(v, p, first);
+        v->why = p->why;
+        looked = looked || (p->retried && is_key_verdict(v));
+    }
     if (p->requests > 0) {
         v->requests = p->requests;
         v->part = p->part;
@@ -334,8 +397,8 @@ static void update_verdict(struct pythia_verdict *v, uint64_t cycle, uint64_t un
         v->looks += looked;
     } else {
         note_change(v, &before, first ? PYTHIA_VERDICT_FIRST : reason_of(&before, v, p));
-        v->since = cycle;
-        v->since_unix_ns = unix_ns;
+        v->since = cycle->number;
+        v->since_unix_ns = cycle->unix_ns;
         v->looks = 1;
     }
     v->confidence = derive_confidence(v);
@@ -370,7 +433,7 @@ static struct pythia_verdict *find_type_verdict(struct pythia_verdicts *v, size_
 static void settle_places(struct pythia_verdict *v, uint64_t cycle)
 {
     const struct pythia_verdict before = *v;
-    add_verdict_places(v, 1);
+    add_verdict_places(v, 1, &(struct pythia_verdict_cycle){.number = cycle});
     if (v->found_count == before.found_count)
         return;
     order_places(v);
@@ -398,16 +461,17 @@ void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle)
         settle_places(&v->list[i], cycle);
 }
 
-int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t unix_ns,
+int pythia_verdicts_update(struct pythia_verdicts *v, struct pythia_verdict_cycle cycle,
                            const struct pythia_problem *problems, size_t count)
 {
+    v->last = cycle;
     for (size_t i = 0; i < count; i++) {
         struct pythia_verdict *one = find_type_verdict(v, i, problems[i].type);
         bool first = !one;
         one = one ? one : append_verdict(v, problems[i].type);
         if (!one)
             return PYTHIA_ENOMEM;
-        update_verdict(one, cycle, unix_ns, &problems[i], first);
+        update_verdict(one, &cycle, &problems[i], first);
     }
     return PYTHIA_OK;
 }
@@ -449,20 +513,29 @@ static const struct pythia_explanation *find_explained_key(const struct pythia_e
     return NULL;
 }
 
-static int set_key(struct pythia_verdict *v, const struct pythia_group *group)
+/* Change the key that was named, for one that is ahead? One cycle of evidence is not enough,
+ * because keys that correlate with each other alternate in first place. */
+static bool changes_key(struct pythia_verdict *v, const struct pythia_verdict_cycle *last)
+{
+    uint64_t cycle = v->since + v->looks;
+    if (v->key_doubt == 0) {
+        v->key_doubt = cycle;
+        v->key_doubt_unix_ns = last->unix_ns;
+    }
+    return v->key_doubt != cycle && has_held(last, v->key_doubt_unix_ns);
+}
+
+static int set_key(struct pythia_verdict *v, const struct pythia_group *group,
+                   const struct pythia_verdict_cycle *last)
 {
     const struct pythia_explanations *all = &group->explanations;
     if (all->found_count == 0)
         return PYTHIA_OK;
     const struct pythia_explanation *known = find_explained_key(all, v->key), *x = &all->found[0];
-    uint64_t cycle = v->since + v->looks;
     if (known && x->result.explained <= known->result.explained + KEY_AHEAD) {
         x = known;
         v->key_doubt = 0;
-        /* Another key is ahead for the first time. One cycle of evidence is not enough to change a
-     * reported key, because keys that correlate with each other alternate in first place. */
-    } else if (v->key && (v->key_doubt == 0 || v->key_doubt == cycle)) {
-        v->key_doubt = cycle;
+    } else if (v->key && !changes_key(v, last)) {
         return PYTHIA_OK;
     } else {
         char *key = pythia_strndup(x->name, strlen(x->name));
@@ -485,7 +558,7 @@ int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagn
             d, g, one->type, one->found_count > 0 ? &one->found[0].finding.place : NULL);
         one->group = group ? group->id : 0;
         if (group && one->state == PYTHIA_VERDICT_FOUND) {
-            int status = set_key(one, group);
+            int status = set_key(one, group, &v->last);
             if (status != PYTHIA_OK)
                 return status;
         }
@@ -513,6 +586,7 @@ bool pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts
         one->explained = taken->explained;
         one->q = taken->q;
         one->key_doubt = taken->key_doubt;
+        one->key_doubt_unix_ns = taken->key_doubt_unix_ns;
         taken->key = NULL;
     }
     return other;
@@ -600,7 +674,7 @@ int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnos
         one->state = one->was = state_of_group(group, one);
         one->confidence = derive_confidence(one);
         if (one->state == PYTHIA_VERDICT_FOUND) {
-            status = set_key(one, group);
+            status = set_key(one, group, &v->last);
             if (status != PYTHIA_OK)
                 goto out;
         }
@@ -615,7 +689,8 @@ out:
 int pythia_verdicts_copy(const struct pythia_verdicts *v, struct pythia_verdicts *out)
 {
     struct pythia_verdicts copy = {.list = pythia_calloc(v->count + 1, sizeof(*copy.list)),
-                                   .capacity = v->count + 1};
+                                   .capacity = v->count + 1,
+                                   .last = v->last};
     bool failed = !copy.list;
     for (; !failed && copy.count < v->count; copy.count++) {
         struct pythia_verdict *one = &copy.list[copy.count];

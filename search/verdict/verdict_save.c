@@ -7,7 +7,7 @@
 #include "pythia/status.h"
 #include "pythia/verdict.h"
 
-#define FORMAT "pythia.verdicts/3 "
+#define FORMAT "pythia.verdicts/4 "
 
 static void put_places(const struct pythia_verdict_place *places, size_t count,
                        struct pythia_buf *out)
@@ -17,6 +17,7 @@ static void put_places(const struct pythia_verdict_place *places, size_t count,
         pythia__saved_put_finding(out, &places[i].finding);
         pythia__saved_put_number(out, places[i].doubts);
         pythia__saved_put_number(out, places[i].seen);
+        pythia__saved_put_number(out, places[i].first_unix_ns);
         pythia__saved_put_number(out, places[i].given_up);
     }
 }
@@ -37,10 +38,21 @@ int pythia_verdicts_save(const struct pythia_verdicts *v,
             pythia__saved_put_finding(out, &one->also[k]);
         pythia__saved_put_number(out, one->key != NULL);
         pythia__saved_put_text(out, pythia_text_of(one->key ? one->key : ""));
-        const uint64_t numbers[] = {
-            one->state,    one->confidence, one->searched,     one->why,   one->reason,
-            one->was,      one->group,      one->key_doubt,    one->since, one->looks,
-            one->requests, one->changes,    one->since_unix_ns};
+        const uint64_t numbers[] = {one->state,
+                                    one->confidence,
+                                    one->searched,
+                                    one->why,
+                                    one->reason,
+                                    one->was,
+                                    one->group,
+                                    one->key_doubt,
+                                    one->since,
+                                    one->looks,
+                                    one->requests,
+                                    one->changes,
+                                    one->since_unix_ns,
+                                    one->key_doubt_unix_ns,
+                                    one->spread_lost_unix_ns};
         for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
             pythia__saved_put_number(out, numbers[k]);
         pythia__saved_put_double(out, one->explained);
@@ -60,6 +72,7 @@ static size_t take_places(struct pythia__saved *r, struct pythia_verdict_place *
         places[i].finding = pythia__saved_finding(r);
         places[i].doubts = (unsigned)pythia__saved_number(r, UINT_MAX);
         places[i].seen = (unsigned)pythia__saved_number(r, UINT_MAX);
+        places[i].first_unix_ns = pythia__saved_number(r, UINT64_MAX);
         places[i].given_up = pythia__saved_number(r, 1) > 0;
         if (isnan(places[i].finding.share))
             pythia__saved_fail(r, PYTHIA_EFORMAT);
@@ -96,8 +109,10 @@ static void take_verdict(struct pythia__saved *r, struct pythia_verdict *one)
     one->why = (enum pythia_why)pythia__saved_number(r, PYTHIA_WHY_SPREAD);
     one->reason = (enum pythia_verdict_reason)pythia__saved_number(r, PYTHIA_VERDICT_RETRY);
     one->was = (enum pythia_verdict_state)pythia__saved_number(r, PYTHIA_VERDICT_STATES - 1);
-    uint64_t *const numbers[] = {&one->group,    &one->key_doubt, &one->since,        &one->looks,
-                                 &one->requests, &one->changes,   &one->since_unix_ns};
+    uint64_t *const numbers[] = {
+        &one->group,         &one->key_doubt,         &one->since,
+        &one->looks,         &one->requests,          &one->changes,
+        &one->since_unix_ns, &one->key_doubt_unix_ns, &one->spread_lost_unix_ns};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         *numbers[i] = pythia__saved_number(r, UINT64_MAX);
     one->explained = pythia__saved_double(r);

@@ -37,10 +37,13 @@ static struct pythia_problem with_cause(struct pythia_finding cause)
     return p;
 }
 
+static uint64_t hold_ns; /* a cycle lasts 1000 ns */
+
 static const struct pythia_verdict *take(struct pythia_verdicts *v, uint64_t cycle,
                                          struct pythia_problem p)
 {
-    assert_int_equal(pythia_verdicts_update(v, cycle, cycle * 1000, &p, 1), PYTHIA_OK);
+    const struct pythia_verdict_cycle now = {cycle, cycle * 1000, hold_ns};
+    assert_int_equal(pythia_verdicts_update(v, now, &p, 1), PYTHIA_OK);
     assert_int_equal(v->count, 1);
     return &v->list[0];
 }
@@ -440,6 +443,14 @@ static void two_cycles_in_a_row_take_another_key(void **state)
     assert_string_equal(explain(&v, &r, "thread", .7, NULL)->key, "thread");
     assert_true(v.list[0].explained == .7);
     assert_int_equal(v.list[0].changes, 0);
+    hold_ns = 5000;
+    for (uint64_t cycle = 7; cycle < 12; cycle++) {
+        take_edge(&v, &r, cycle);
+        assert_string_equal(explain(&v, &r, "tenant", .9, NULL)->key, "thread");
+    }
+    take_edge(&v, &r, 12);
+    assert_string_equal(explain(&v, &r, "tenant", .9, NULL)->key, "tenant");
+    hold_ns = 0;
     pythia_verdicts_free(&v);
     requests_end(&r);
     (void)state;
@@ -464,6 +475,89 @@ static void a_key_may_act_in_many_places(void **state)
     (void)state;
 }
 
+/* ---- a verdict stays for a while, however short cycles are ---- */
+
+/* While a machine is disturbed the search drops what it knew, and finds something else. */
+static void a_disturbance_that_is_short_changes_no_verdict(void **state)
+{
+    struct pythia_verdicts v = {0};
+    hold_ns = 12000;
+    take(&v, 1, with_cause(finding(7, .6, .1)));
+    for (uint64_t cycle = 2; cycle < 100; cycle++) {
+        struct pythia_problem p = with_cause(finding(7, .6 + .001 * (double)cycle, .1));
+        bool searches = cycle % 20 < 3;
+        if (searches)
+            p = problem(PYTHIA_PROBLEM_SEARCHING);
+        else if (cycle % 20 < 12)
+            p = with_cause(finding(8, .8 + .001 * (double)cycle, .05));
+        const struct pythia_verdict *one = take(&v, cycle, p);
+        assert_found(one, 7);
+        assert_int_equal(one->found_count, 1);
+        assert_int_equal(one->changes, 0);
+        assert_int_equal(one->searched, searches);
+    }
+    hold_ns = 0;
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+/* Once, to what evidence shows now; the cycles without requests do not count. */
+static void a_disturbance_that_stays_changes_it(void **state)
+{
+    struct pythia_verdicts v = {0};
+    struct pythia_problem none = problem(PYTHIA_PROBLEM_TOO_FEW);
+    none.requests = 0;
+    hold_ns = 12000;
+    take(&v, 1, with_cause(finding(7, .6, .1)));
+    for (uint64_t cycle = 2; cycle < 12; cycle++)
+        assert_found(take(&v, cycle, none), 7);
+    take(&v, 12, problem(PYTHIA_PROBLEM_SEARCHING));
+    for (uint64_t cycle = 13; cycle < 24; cycle++)
+        assert_found(take(&v, cycle, with_cause(finding(8, .5 + .001 * (double)cycle, .1))), 7);
+    const struct pythia_verdict *one = take(&v, 24, with_cause(finding(8, .6, .1)));
+    assert_found(one, 8);
+    assert_int_equal(one->found_count, 1);
+    assert_int_equal(one->changes, 1);
+    assert_int_equal(one->reason, PYTHIA_VERDICT_REFUTED);
+    take(&v, 30, problem(PYTHIA_PROBLEM_QUIET));
+    assert_found(take(&v, 41, problem(PYTHIA_PROBLEM_QUIET)), 8);
+    one = take(&v, 42, problem(PYTHIA_PROBLEM_QUIET));
+    assert_int_equal(one->state, PYTHIA_VERDICT_NOTHING);
+    assert_int_equal(one->reason, PYTHIA_VERDICT_QUIET);
+    /* What comes then was given up, or is the first: that one joins at once. */
+    take(&v, 43, with_cause(finding(9, .5, .1)));
+    assert_found(&v.list[0], 9);
+    struct pythia_problem grown = problem(PYTHIA_PROBLEM_SEARCHING);
+    grown.grown = true;
+    assert_int_equal(take(&v, 44, grown)->reason, PYTHIA_VERDICT_GROWN);
+    hold_ns = 0;
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+static void a_key_that_ended_the_search_stays_for_a_while_too(void **state)
+{
+    struct pythia_verdicts v = {0};
+    struct pythia_problem spread = problem(PYTHIA_PROBLEM_DONE);
+    spread.why = PYTHIA_WHY_SPREAD;
+    hold_ns = 4000;
+    take(&v, 1, spread);
+    v.list[0].key = pythia_strndup("host.name", 9);
+    for (uint64_t cycle = 2; cycle < 30; cycle++)
+        assert_string_equal(
+            take(&v, cycle, cycle % 5 < 4 ? problem(PYTHIA_PROBLEM_SEARCHING) : spread)->key,
+            "host.name");
+    assert_int_equal(v.list[0].changes, 0);
+    for (uint64_t cycle = 30; cycle < 34; cycle++)
+        assert_string_equal(take(&v, cycle, with_cause(finding(8, .6, .1)))->key, "host.name");
+    assert_found(take(&v, 34, with_cause(finding(8, .61, .1))), 8);
+    assert_null(v.list[0].key);
+    assert_int_equal(v.list[0].changes, 1);
+    hold_ns = 0;
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
 /* Of the types that the search knows, and of those behind them that come and go. */
 static void verdicts_are_of_types_and_not_of_places_in_a_list(void **state)
 {
@@ -471,12 +565,16 @@ static void verdicts_are_of_types_and_not_of_places_in_a_list(void **state)
     struct pythia_problem list[2] = {with_cause(finding(7, .6, .1)),
                                      problem(PYTHIA_PROBLEM_UNKNOWN)};
     list[1].type = TYPE + 1;
-    assert_int_equal(pythia_verdicts_update(&v, 1, 0, list, 2), PYTHIA_OK);
+    assert_int_equal(
+        pythia_verdicts_update(&v, (struct pythia_verdict_cycle){.number = 1}, list, 2), PYTHIA_OK);
     struct pythia_problem other[2] = {list[0], problem(PYTHIA_PROBLEM_SEARCHING)};
     other[1].type = TYPE + 2;
-    assert_int_equal(pythia_verdicts_update(&v, 2, 0, other, 2), PYTHIA_OK);
+    assert_int_equal(
+        pythia_verdicts_update(&v, (struct pythia_verdict_cycle){.number = 2}, other, 2),
+        PYTHIA_OK);
     assert_int_equal(v.count, 3);
-    assert_int_equal(pythia_verdicts_update(&v, 3, 0, list, 2), PYTHIA_OK);
+    assert_int_equal(
+        pythia_verdicts_update(&v, (struct pythia_verdict_cycle){.number = 3}, list, 2), PYTHIA_OK);
     assert_int_equal(v.count, 3);
     assert_int_equal(v.list[1].since, 1);
     pythia_verdicts_free(&v);
@@ -488,7 +586,7 @@ static void without_memory_nothing_leaks(void **state)
     struct pythia_problem list[1] = {with_cause(finding(7, .6, .1))};
     struct pythia_verdicts v = {0}, copy = {0};
     pythia_mem_fail_after(0);
-    int status = pythia_verdicts_update(&v, 1, 0, list, 1);
+    int status = pythia_verdicts_update(&v, (struct pythia_verdict_cycle){.number = 1}, list, 1);
     pythia_mem_fail_after(-1);
     assert_int_equal(status, PYTHIA_ENOMEM);
     take(&v, 1, list[0]);
@@ -521,6 +619,9 @@ int main(void)
         cmocka_unit_test(keys_of_a_copy_are_taken_over_where_the_place_is_the_same),
         cmocka_unit_test(two_cycles_in_a_row_take_another_key),
         cmocka_unit_test(a_key_may_act_in_many_places),
+        cmocka_unit_test(a_disturbance_that_is_short_changes_no_verdict),
+        cmocka_unit_test(a_disturbance_that_stays_changes_it),
+        cmocka_unit_test(a_key_that_ended_the_search_stays_for_a_while_too),
         cmocka_unit_test(verdicts_are_of_types_and_not_of_places_in_a_list),
         cmocka_unit_test(without_memory_nothing_leaks),
     };

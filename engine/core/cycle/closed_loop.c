@@ -336,8 +336,8 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
                                      &found);
     if (status != PYTHIA_OK)
         return status;
-    status =
-        pythia__loop_log(l, p->cycle, &found, p->evidence.groups, p->unknown, p->unknown_count, 0);
+    status = pythia__loop_log(l, p->cycle, &found, p->evidence.groups, p->unknown, p->unknown_count,
+                              (struct pythia_verdict_cycle){.number = p->cycle->number});
     if (status != PYTHIA_OK)
         return status;
     p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;

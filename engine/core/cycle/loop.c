@@ -141,15 +141,15 @@ static int follow_leading(struct pythia_loop *l, struct pythia_loop_cycle *c,
 
 int pythia__loop_log(struct pythia_loop *l, struct pythia_loop_cycle *c,
                      const struct pythia_cycle *found, const struct pythia_groups *groups,
-                     const struct pythia_problem *unknown, size_t unknown_count, uint64_t unix_ns)
+                     const struct pythia_problem *unknown, size_t unknown_count,
+                     struct pythia_verdict_cycle cycle)
 {
     int status = log_effects(c, found);
     if (status != PYTHIA_OK || (status = log_cycle_switches(c, found)) != PYTHIA_OK ||
         (status = log_found(l, c, found)) != PYTHIA_OK ||
         (status = log_problems(l, c, found, unknown, unknown_count)) != PYTHIA_OK)
         return status;
-    status =
-        pythia_verdicts_update(&l->verdicts, c->number, unix_ns, l->problems, l->problem_count);
+    status = pythia_verdicts_update(&l->verdicts, cycle, l->problems, l->problem_count);
     if (status != PYTHIA_OK || (status = follow_leading(l, c, groups)) != PYTHIA_OK)
         return status;
     c->waiting = found->waiting;
@@ -281,7 +281,8 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
     l->types_waiting = cycle->types_waiting;
     l->unknown = cycle->unknown;
     l->opened_count += opened;
-    int status = pythia__loop_log(l, c, d, cycle->groups, NULL, 0, cycle->end_ns);
+    const struct pythia_verdict_cycle told = {c->number, cycle->end_ns, cycle->hold_ns};
+    int status = pythia__loop_log(l, c, d, cycle->groups, NULL, 0, told);
     if (status != PYTHIA_OK)
         return status;
     join_idle(l);

@@ -14,15 +14,21 @@
  * disagree.
  *
  * A verdict stays until evidence speaks against it. The shares of a cycle scatter, and a cycle with
- * few requests says nothing. So a place that was found is given up only when the search has dropped
- * it, or when PYTHIA_VERDICT_DOUBTS cycles in a row speak against it: the leading place has surely
- * less than PYTHIA_FINDING_MIN then, any other one less than that, or perhaps nothing.
+ * few requests says nothing. So a place that was found is given up only when
+ * PYTHIA_VERDICT_DOUBTS cycles in a row speak against it: the leading place has surely less than
+ * PYTHIA_FINDING_MIN then, any other one less than that, or perhaps nothing; or the search has
+ * dropped it.
  *
  * One disturbed cycle can give any place any share: on a busy machine a network call had 83 % (66
  * to 100) in one (tests/live/stock python). Where a place was found already, a further one is a
  * candidate, and "also seen", until PYTHIA_VERDICT_SEEN cycles in a row show a share that matters.
  * A place that was given up has to have surely PYTHIA_FINDING_MIN in them, so that a share around
- * that limit does not come and go. */
+ * that limit does not come and go.
+ *
+ * Where requests are many, two cycles take seconds, and a disturbance of a minute would change the
+ * verdict twice. So evidence also has to speak against a verdict of state FOUND for `hold_ns`, from
+ * the first of these cycles to the last, before it changes. Only trace points that turn up within a
+ * place change it at once. */
 
 #define PYTHIA_VERDICT_DOUBTS 2
 #define PYTHIA_VERDICT_SEEN   2
@@ -63,9 +69,10 @@ enum pythia_verdict_reason {
 
 struct pythia_verdict_place {
     struct pythia_finding finding;
-    unsigned doubts; /* cycles in a row that spoke against it, once it was found */
-    unsigned seen;   /* cycles in a row in which its share mattered, before that */
-    bool given_up;   /* it was found, and evidence refuted it */
+    unsigned doubts;        /* cycles in a row that spoke against it, once it was found */
+    unsigned seen;          /* cycles in a row in which its share mattered, before that */
+    uint64_t first_unix_ns; /* when the first of these cycles ended */
+    bool given_up;          /* it was found, and evidence refuted it */
 };
 
 struct pythia_verdict {
@@ -86,8 +93,11 @@ struct pythia_verdict {
     uint64_t group;                /* id of the group of requests that shows it; 0: not known */
     char *key;                     /* owned: the key that explains it; NULL: none is known */
     double explained, q;           /* by the key: part of the variance; NaN without */
-    uint64_t key_doubt;            /* the cycle, as since + looks, that spoke against the key;
+    uint64_t key_doubt;            /* the first cycle, as since + looks, that spoke against the key;
                                           0: none did since it was last confirmed */
+    uint64_t key_doubt_unix_ns;    /* when that cycle ended */
+    uint64_t spread_lost_unix_ns;  /* when the first cycle ended after which no key explains what
+                                      many places have, though one did; 0: one does */
     uint64_t since, since_unix_ns; /* the cycle since which it is so; 0: there are no cycles */
     uint64_t looks, requests;      /* cycles since then that had evidence; of the last one */
     /* The requests of the last cycle are those at 1 of so many instances (struct pythia_problem);
@@ -100,16 +110,24 @@ struct pythia_verdict {
                                           of all; share NaN: no place was found */
 };
 
+/* A cycle that verdicts take in. */
+struct pythia_verdict_cycle {
+    uint64_t number;
+    uint64_t unix_ns; /* when it ended; 0: not known */
+    uint64_t hold_ns; /* evidence has to speak so long against a verdict of state FOUND before it
+                         changes; 0, also without unix_ns: cycles alone count */
+};
+
 /* {0} before the first cycle. */
 struct pythia_verdicts {
     struct pythia_verdict *list; /* owned; in the order of the problems, or of the types */
     size_t count, capacity;
+    struct pythia_verdict_cycle last; /* that was taken in; {0}: none since they were loaded */
 };
 
 /* Take in what the search says after a cycle. `problems` are those of all cycles before in the same
- * order, and perhaps more behind them. `unix_ns`: when the cycle ended; 0: not known. PYTHIA_OK or
- * PYTHIA_ENOMEM. O(problems). */
-int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t unix_ns,
+ * order, and perhaps more behind them. PYTHIA_OK or PYTHIA_ENOMEM. O(problems). */
+int pythia_verdicts_update(struct pythia_verdicts *v, struct pythia_verdict_cycle cycle,
                            const struct pythia_problem *problems, size_t count);
 
 /* There will be no further cycle that could confirm a candidate: what the last cycles showed of it
@@ -117,9 +135,9 @@ int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t u
 void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle);
 
 /* The key that explains each verdict of state FOUND, from the evidence of the last cycle. A key
- * that was named before stays until two cycles in a row speak against it: it does not go with the
- * place any more, or another explains more by a tenth of the variance. `g` is what was diagnosed.
- * PYTHIA_OK or PYTHIA_ENOMEM. */
+ * that was named before stays until two cycles in a row, for `hold_ns`, speak against it: it does not
+ * go with the place any more, or another explains more by a tenth of the variance. `g` is what was
+ * diagnosed. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                             const struct pythia_groups *g);
 

@@ -135,6 +135,8 @@ struct pythia_live_cycle {
     double seconds;                       /* that the requests came in; 0: not known */
     uint64_t begin_ns, end_ns; /* when the first of them began, and the last was completed, by the
                                   clock of spans */
+    uint64_t hold_ns; /* for verdicts (struct pythia_verdict_cycle): the longest cycle, but a minute
+                         at most */
 };
 
 /* Gets each cycle; negative stops the caller of _add or _tick. */
