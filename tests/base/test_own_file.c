@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -113,6 +115,30 @@ static void a_pipe_of_another_user_is_not_waited_for(void **state)
     assert_refused(O_RDONLY, "is a file of user 65534");
 }
 
+static void make_socket(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    int socket_of_test = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(socket_of_test, (const void *)&address, sizeof(address)), 0);
+    close(socket_of_test);
+}
+
+static void a_socket_of_another_user_is_refused(void **state)
+{
+    struct pythia_error e = {0};
+    assert_int_equal(pythia_own_socket_check(path, &e), PYTHIA_OK); /* there is none */
+    make_socket();
+    assert_int_equal(pythia_own_socket_check(path, &e), PYTHIA_OK);
+    need_root();
+    assert_int_equal(chown(path, OTHER, OTHER), 0);
+    assert_int_equal(pythia_own_socket_check(path, &e), PYTHIA_EIO);
+    assert_non_null(strstr(e.sentence, "is a socket of user 65534"));
+    assert_string_equal(e.source, path);
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(pythia_own_socket_check(path, &e), PYTHIA_OK);
+}
+
 static void a_symbolic_link_of_another_user_is_refused(void **state)
 {
     need_root();
@@ -186,6 +212,7 @@ int main(void)
         TEST(a_file_that_is_missing_is_no_refusal),
         TEST(a_file_of_another_user_is_refused),
         TEST(a_pipe_of_another_user_is_not_waited_for),
+        TEST(a_socket_of_another_user_is_refused),
         TEST(a_symbolic_link_of_another_user_is_refused),
         TEST(a_hard_link_is_not_written_to),
         TEST(a_device_is_of_nobody),

@@ -207,6 +207,21 @@ static void a_refusal_that_is_final_is_not_waited_for(void **state)
     assert_told(&f, "stock:find");
     assert_true(pythia_controller_in_force(c, version, &since));
     assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
+    run(c, 101 * S + 100 * MS, 110 * S); /* it stays so, */
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
+    f.points[0].mood = FAKE_LOST;
+    run(c, 110 * S + 100 * MS, 120 * S);
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
+    f.points[0].mood = FAKE_REFUSES; /* also if what refuses is started anew, and refuses again, */
+    run(c, 120 * S + 100 * MS, 121 * S);
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
+    assert_true(pythia_controller_in_force(c, version, &since));
+    f.points[0].mood = FAKE_LOST;
+    run(c, 121 * S + 100 * MS, 122 * S);
+    f.points[0].mood = FAKE_OBEYS; /* but not if that has another list of what is allowed */
+    run(c, 122 * S + 100 * MS, 123 * S);
+    assert_told(&f, "shop:pay stock:find");
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 0);
     pythia_controller_destroy(c);
 }
 

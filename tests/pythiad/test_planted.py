@@ -2,6 +2,7 @@
 """What another user has put into a folder that everybody can write to, before pythiad creates its files there: each is refused with
 its name and its owner, and nothing is written through it. usage: test_planted.py BIN [SANITIZER]"""
 import os
+import socket
 import subprocess
 import unittest
 
@@ -87,6 +88,22 @@ class Planted(unittest.TestCase):
             self.check("token", "file", f"is a file of user {NOBODY}", f"--{role}-token={self.folder}/token")
         self.check("token", "pipe", f"is a file of user {NOBODY}", f"--control-token={self.folder}/token")
         self.check("token", "symbolic link", f"is a symbolic link of user {NOBODY}", f"--control-token={self.folder}/token")
+
+    def test_socket_that_pythia_ctl_would_send_its_token_to(self):
+        path, token = (os.path.join(self.folder, name) for name in ("control.sock", "token"))
+        with open(token, "w", encoding="ascii") as to:
+            to.write("secret")
+        with socket.socket(socket.AF_UNIX) as planted:
+            planted.bind(path)
+            planted.listen()
+            planted.settimeout(0)
+            os.chown(path, NOBODY, NOBODY)
+            done = subprocess.run([rig.program("pythia"), "ctl", "status", f"--address=unix:{path}", f"--token={token}"],
+                                  capture_output=True, text=True, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"{path}: is a socket of user {NOBODY}", done.stderr)
+            with self.assertRaises(BlockingIOError):
+                planted.accept()
 
     def test_log_of_spans(self):
         self.check_all("spans.log", f"--span-log={self.folder}/spans.log")

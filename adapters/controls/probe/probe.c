@@ -94,8 +94,9 @@ struct probe {
     struct point *points;                    /* as the rules have them; owned */
     struct end kernel[PYTHIA_KERNEL_EVENTS]; /* trace points that points need; id NULL: none does */
     struct pythia_wishes wishes;
-    int socket;   /* -1: not connected */
-    bool greeted; /* the prices are known, and rings were given */
+    int socket;       /* -1: not connected */
+    bool greeted;     /* the prices are known, and rings were given */
+    bool was_greeted; /* at some time */
     bool off, tried, told;
     bool switching; /* the feed was told that probes are being switched */
     bool unsent;    /* a switch has not gone out yet */
@@ -415,7 +416,7 @@ static void take_greeting(struct probe *p, const char *text, const int *rings, s
 {
     pythia_prices_read(text, p->prices_ns);
     pythia__probe_feed_rings(p->feed, rings, count);
-    p->greeted = true;
+    p->greeted = p->was_greeted = true;
     p->told = false;
     pythia_log(PYTHIA_LOG_INFO, "pythia-probe is there: socket=%s, %s", p->socket_path, text);
 }
@@ -804,7 +805,7 @@ static enum pythia_control_result judge_point(const struct probe *p, const struc
                          p->kernel[i].instances[0].state == END_REFUSED;
             refused |= p->kernel[i].instances[0].state == END_REFUSED;
         }
-    if (point->wanted && !p->greeted)
+    if (!p->greeted && !p->off && (point->wanted || p->was_greeted))
         return PYTHIA_CONTROL_LOST;
     if (rule->is_wait && refused)
         return PYTHIA_CONTROL_REFUSED;

@@ -39,7 +39,10 @@ static int refuse_foreign(const char *path, const struct stat *about, struct pyt
         e, PYTHIA_EIO,
         "is a %s of user %lu in a folder that others can write to; remove it, or choose "
         "another file",
-        S_ISLNK(about->st_mode) ? "symbolic link" : "file", (unsigned long)about->st_uid);
+        S_ISLNK(about->st_mode)    ? "symbolic link"
+        : S_ISSOCK(about->st_mode) ? "socket"
+                                   : "file",
+        (unsigned long)about->st_uid);
 }
 
 static int refuse_names(const char *path, const struct stat *about, struct pythia_error *e)
@@ -110,6 +113,14 @@ int pythia_own_secret_check(const char *path, const char *what, struct pythia_er
         *e = why;
     }
     return why.status;
+}
+
+int pythia_own_socket_check(const char *path, struct pythia_error *e)
+{
+    struct stat about;
+    if (lstat(path, &about) != 0 || !is_foreign(&about) || !is_in_shared_folder(path))
+        return PYTHIA_OK;
+    return refuse_foreign(path, &about, e);
 }
 
 /* A log or a journal that somebody else has written would be played into the database. */

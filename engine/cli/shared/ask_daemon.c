@@ -5,6 +5,7 @@
 
 #include "pythia/error.h"
 #include "pythia/log.h"
+#include "pythia/own_file.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 
@@ -50,7 +51,13 @@ int pythia__ask_daemon(const struct pythia__daemon_settings *s, const char *path
     struct pythia_error why = {0};
     pythia_buf_printf(&url, "%s://%s%s", s->tls_trust && !socket ? "https" : "http",
                       socket ? "localhost" : address, path);
-    int status = write_token(s->token, &token);
+    int status = socket ? pythia_own_socket_check(address + 5, &why) : PYTHIA_OK;
+    if (status != PYTHIA_OK) {
+        char text[1024];
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        goto out;
+    }
+    status = write_token(s->token, &token);
     if (status != PYTHIA_OK || (status = pythia_buf_status(&url)) != PYTHIA_OK)
         goto out;
     const struct pythia_web_request request = {

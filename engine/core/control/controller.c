@@ -477,6 +477,14 @@ static bool has_lost(const struct plane *plane, const struct pythia__controlled 
            (!plane->control->ops->losses && p->had && p->had == plane->version);
 }
 
+static void end_quarantine(struct pythia_controller *c, struct pythia__controlled *p,
+                           uint64_t now_ns)
+{
+    p->quarantined_ns = 0;
+    p->pending_ns = now_ns;
+    c->planes[c->table.targets[p->target].plane].stale = true;
+}
+
 static int note_result(void *context, struct pythia_text id, struct pythia_text target,
                        enum pythia_control_result result, uint64_t version)
 {
@@ -492,6 +500,11 @@ static int note_result(void *context, struct pythia_text id, struct pythia_text 
         result = version >= p->asked_version ? PYTHIA_CONTROL_APPLIED : PYTHIA_CONTROL_PENDING;
     bool waited = p->result == PYTHIA_CONTROL_PENDING || p->result == PYTHIA_CONTROL_REFUSED;
     bool lost = has_lost(plane, p);
+    /* What refused for good may have been started anew because of it, with another list of what is
+     * allowed; if not, it refuses again at once. */
+    if (p->quarantined_ns && plane->control->ops->refusal_is_final &&
+        p->result == PYTHIA_CONTROL_LOST && result != PYTHIA_CONTROL_LOST)
+        end_quarantine(c, p, v->now_ns);
     pythia__controlled_result(&c->table, p, result);
     p->confirmed = version;
     if (result == PYTHIA_CONTROL_APPLIED)
@@ -555,9 +568,7 @@ static void end_quarantines(struct pythia_controller *c, uint64_t now_ns)
         struct pythia__controlled *p = &c->table.points[i];
         if (!p->quarantined_ns || now_ns < p->quarantined_ns)
             continue;
-        p->quarantined_ns = 0;
-        p->pending_ns = now_ns;
-        c->planes[c->table.targets[p->target].plane].stale = true;
+        end_quarantine(c, p, now_ns);
     }
 }
 

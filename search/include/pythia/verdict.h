@@ -135,9 +135,9 @@ int pythia_verdicts_update(struct pythia_verdicts *v, struct pythia_verdict_cycl
 void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle);
 
 /* The key that explains each verdict of state FOUND, from the evidence of the last cycle. A key
- * that was named before stays until two cycles in a row, for `hold_ns`, speak against it: it does not
- * go with the place any more, or another explains more by a tenth of the variance. `g` is what was
- * diagnosed. PYTHIA_OK or PYTHIA_ENOMEM. */
+ * that was named before stays until two cycles in a row speak against it, for `hold_ns`: it does
+ * not go with the place any more, or another explains more by a tenth of the variance. `g` is what
+ * was diagnosed. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                             const struct pythia_groups *g);
 

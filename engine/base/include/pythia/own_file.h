@@ -21,6 +21,11 @@ int pythia_own_file_open(const char *path, int flags, struct pythia_error *e);
  * left to its reader. Returns PYTHIA_OK, or PYTHIA_EIO with the reason in `e`. */
 int pythia_own_secret_check(const char *path, const char *what, struct pythia_error *e);
 
+/* May this user tell its secrets to whoever listens at the unix socket `path`? It is refused like
+ * files of pythia_own_file_open; one that is missing is left to connect(2). Returns PYTHIA_OK, or
+ * PYTHIA_EIO with the reason in `e`. */
+int pythia_own_socket_check(const char *path, struct pythia_error *e);
+
 /* May SQLite open the database `path`? It finds its log and its journal, beside the database, by
  * name: where others can write to the folder they are refused like files of
  * pythia_own_file_open, and all symbolic links with them. Returns PYTHIA_OK, PYTHIA_ENOMEM, or
