@@ -4,7 +4,8 @@
  *
  * r6: the registers of the thread (struct pt_regs), or the fields of a trace point.
  * r7: process id << 32 | thread id.
- * r8: when that thread has sent on the socket that a trace point is about.
+ * r8: when that thread has sent on the socket that a trace point is about; or, of a site that has
+ *     `outside`, PYTHIA_PROBE_OUTSIDE for a hit outside of a request, and else 0.
  * On the stack, from its upper end: the key of a map, its value, the record. */
 #define _GNU_SOURCE
 #include "pythia/probe_program.h"
@@ -148,6 +149,19 @@ static void unmark_thread(struct program *p, const struct pythia_probe_site_prog
     end_branch(p, absent);
 }
 
+/* Go on with a hit outside of a request by chance. */
+static void sample_outside(struct program *p)
+{
+    size_t present = begin_branch(p, BPF_JNE, 0);
+    call_helper(p, BPF_FUNC_get_prandom_u32);
+    add_immediate(p, BPF_AND, 0, PYTHIA_PROBE_OUTSIDE_ONE_OF - 1);
+    size_t chosen = begin_branch(p, BPF_JEQ, 0);
+    exit_program(p);
+    end_branch(p, chosen);
+    load_constant(p, 8, 0, PYTHIA_PROBE_OUTSIDE);
+    end_branch(p, present);
+}
+
 /* Whatever the role asks for before anything is reported. */
 static void play_role(struct program *p, const struct pythia_probe_site_program *site)
 {
@@ -157,7 +171,10 @@ static void play_role(struct program *p, const struct pythia_probe_site_program 
         unmark_thread(p, site);
     } else if (site->role == PYTHIA_PROBE_WITHIN) {
         find_mark(p, site->threads);
-        exit_if_absent(p);
+        if (site->outside)
+            sample_outside(p);
+        else
+            exit_if_absent(p);
         if (site->subject.thread)
             add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 7, 0,
                             offsetof(struct pythia_probe_mark, thread), 0);
@@ -297,6 +314,8 @@ size_t pythia_probe_program(const struct pythia_probe_site_program *site, struct
            size = text + (slots ? PYTHIA_PROBE_TEXT_BYTES : 0);
     struct program p = {out, 0, (int16_t)(VALUE_AT - (int)size)};
     add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 6, 1, 0, 0);
+    if (site->outside)
+        add_immediate(&p, BPF_MOV, 8, 0);
     find_thread(&p, site);
     if (site->subject.state)
         follow_state(&p, site);
@@ -312,12 +331,19 @@ size_t pythia_probe_program(const struct pythia_probe_site_program *site, struct
     store_register(&p, 7, offsetof(struct pythia_probe_hit, thread));
     load_constant(&p, 1, 0,
                   site->number | (uint64_t)site->texts << 32 | (uint64_t)site->count << 48);
+    if (site->outside) {
+        add_instruction(&p, BPF_ALU64 | BPF_X | BPF_OR, 1, 8, 0, 0);
+        add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 0, 8, 0, 0);
+    }
     store_register(&p, 1, offsetof(struct pythia_probe_hit, number));
+    size_t nothing_of_arguments = site->outside ? begin_branch(&p, BPF_JNE, 0) : 0;
     for (size_t i = 0; i < site->count; i++) {
         fetch_argument(&p, &site->operands[i], values + 8 * i);
         if (site->texts >> i & 1)
             fetch_text(&p, values + 8 * i, text + slots_used++ * slot, slot);
     }
+    if (site->outside)
+        end_branch(&p, nothing_of_arguments);
     if (site->subject.socket)
         store_register(&p, 8, values);
     add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 1, 6, 0, 0);

@@ -69,6 +69,7 @@ struct pythia_probe_spans {
     char *host;                          /* owned: of a trace; NULL: it is this machine */
     bool begun;                          /* the definitions were written */
     struct pythia_probe_numbers numbers;
+    uint64_t *outside; /* owned; hits, by point of the rules */
 };
 
 int pythia_probe_spans_create(const struct pythia_probe_rules *rules,
@@ -78,6 +79,11 @@ int pythia_probe_spans_create(const struct pythia_probe_rules *rules,
     if (!s)
         return PYTHIA_ENOMEM;
     s->rules = rules;
+    s->outside = pythia_calloc(rules->point_count + 1, sizeof(*s->outside));
+    if (!s->outside) {
+        pythia_free(s);
+        return PYTHIA_ENOMEM;
+    }
     if (getrandom(s->process, sizeof(s->process), GRND_NONBLOCK) != (ssize_t)sizeof(s->process))
         s->process[0] = (uint64_t)(uintptr_t)s ^ (uint64_t)getpid() << 32;
     s->process[0] |= 1; /* no trace has the id 0 */
@@ -95,6 +101,7 @@ void pythia_probe_spans_destroy(struct pythia_probe_spans *s)
     pythia_buf_free(&s->finished);
     pythia_free(s->host);
     pythia_free(s->definitions);
+    pythia_free(s->outside);
     pythia_free(s->processes);
     pythia_free(s->threads);
     pythia_free(s);
@@ -622,8 +629,15 @@ int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_pro
                            const int64_t *values, const char *texts)
 {
     struct definition d = {0};
-    if (hit->number < s->definition_capacity)
-        d = s->definitions[hit->number];
+    uint32_t number = hit->number & ~PYTHIA_PROBE_OUTSIDE;
+    if (number < s->definition_capacity)
+        d = s->definitions[number];
+    if (number != hit->number) {
+        s->numbers.outside += PYTHIA_PROBE_OUTSIDE_ONE_OF;
+        if (d.point > 0)
+            s->outside[d.point - 1] += PYTHIA_PROBE_OUTSIDE_ONE_OF;
+        return PYTHIA_OK;
+    }
     if (d.kernel_event)
         return add_kernel(s, (enum pythia_kernel_event)(d.kernel_event - 1), hit, values);
     if (d.point == 0 || hit->values > PYTHIA_USDT_OPERANDS_MAX ||
@@ -634,6 +648,11 @@ int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_pro
     if (!is_of_point(&s->rules->points[d.point - 1], hit, values, texts))
         return PYTHIA_OK;
     return take_hit(s, d.point - 1, d.done, hit, values, texts);
+}
+
+uint64_t pythia_probe_spans_outside(const struct pythia_probe_spans *s, size_t point)
+{
+    return s->outside[point];
 }
 
 /* ---- frames ---- */

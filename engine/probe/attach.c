@@ -169,7 +169,8 @@ int pythia__site_open(const struct pythia__rings *r, const struct pythia_probe_m
         .role = m->role,
         .mark = m->mark,
         .rings = r->map,
-        .threads = r->threads};
+        .threads = r->threads,
+        .outside = m->role == PYTHIA_PROBE_WITHIN};
     if (site->semaphore <= UINT32_MAX)
         return open_with_program(&attributes, m->id.pid, &code, e);
     pythia_error_set(e, PYTHIA_ELIMIT, "its semaphore is beyond 4 GiB of the file");

@@ -119,9 +119,21 @@ static void hits_outside_of_a_request_are_counted(void **state)
     hit(2, 1, 3);
     hit(3, 1, 1);
     assert_int_equal(hit_with(4, 1, 99, 0, NULL), PYTHIA_OK); /* a number that nobody has */
-    assert_int_equal(hit_with(4, 1, UINT32_MAX, 0, NULL), PYTHIA_OK);
+    assert_int_equal(hit_with(4, 1, INT32_MAX, 0, NULL), PYTHIA_OK);
     expect("");
     assert_int_equal(pythia_probe_spans_numbers(spans).outside, 5);
+}
+
+/* One of 64 of them is reported: of the first point both of its probes, of the second one. */
+static void a_sample_says_how_many_hits_are_outside_of_requests(void **state)
+{
+    static const uint32_t numbers[] = {10, 11, 11, 12, 99, INT32_MAX};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        assert_int_equal(hit_with(i, 1, PYTHIA_PROBE_OUTSIDE | numbers[i], 0, NULL), PYTHIA_OK);
+    expect("");
+    assert_int_equal(pythia_probe_spans_outside(spans, 0), 3 * 64);
+    assert_int_equal(pythia_probe_spans_outside(spans, 1), 64);
+    assert_int_equal(pythia_probe_spans_numbers(spans).outside, 6 * 64);
 }
 
 /* PostgreSQL leaves by longjmp, past the second probe. */
@@ -776,6 +788,7 @@ int main(void)
         WITH_RULES(pairs_nest_by_thread),
         WITH_RULES(nothing_is_recorded_before_its_request_has_ended),
         WITH_RULES(hits_outside_of_a_request_are_counted),
+        WITH_RULES(a_sample_says_how_many_hits_are_outside_of_requests),
         WITH_RULES(what_is_open_when_its_parent_ends_has_failed),
         WITH_RULES(a_request_that_begins_anew_was_abandoned),
         WITH_RULES(a_request_point_inside_of_another_request_is_a_part_of_it),

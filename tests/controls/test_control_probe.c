@@ -94,12 +94,12 @@ static void listen_as_helper(void)
     assert_int_equal(listen(listener, 4), 0);
 }
 
-static void begin_with(const char *file, const char *processes)
+static void begin_with(const char *file, const char *further)
 {
     char a[80], b[80];
     snprintf(a, sizeof(a), "rules=%s", file);
     snprintf(b, sizeof(b), "socket=%s", socket_path);
-    const char *settings[] = {a, b, processes, NULL};
+    const char *settings[] = {a, b, further, NULL};
     listen_as_helper();
     helper = ring = -1;
     now_ns = 100 * S;
@@ -396,6 +396,65 @@ static void read_twice(struct pythia_probe_feed *feed, struct pythia_buf *frames
 static void add_own_hit(uint64_t time_ns, uint32_t number)
 {
     add_hit_of((uint64_t)getpid() << 32 | (uint64_t)getpid(), time_ns, number);
+}
+
+/* 80 hits are sampled of those outside of requests, of 10.4 us each, in a second or more: they
+ * stand for 53.2 ms, and surely for 35.4. */
+static void hit_outside_of_requests(void)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_probe_feed *feed = pythia_control_probe_feed(plane);
+    connect_plane();
+    assert_int_equal(plane_apply(plane, "shop:slow", 7, now_ns), PYTHIA_OK);
+    serve("within", "slow__start", "attached 1");
+    serve("within", "slow__done", "attached 2");
+    read_twice(feed, &frames);
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    for (uint32_t i = 0; i < 80; i++)
+        add_hit(10, PYTHIA_PROBE_OUTSIDE | (1 + i % 2));
+    nanosleep(&(struct timespec){1, 1000000}, NULL); /* between two counts */
+    read_twice(feed, &frames);
+    pythia_probe_feed_release(feed);
+    pythia_buf_free(&frames);
+}
+
+static void hits_outside_of_requests_may_cost_a_little(void **state)
+{
+    hit_outside_of_requests();
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    expect_silence();
+}
+
+static void begin_with_limit(const char *limit)
+{
+    end(NULL);
+    begin_with(rules, limit);
+}
+
+static void a_point_that_costs_much_outside_of_requests_is_refused(void **state)
+{
+    begin_with_limit("outside-ns=1000000");
+    hit_outside_of_requests();
+    expect_observed("shop shop:sell applied 7\nshop shop:slow refused 0\n");
+    serve("detach", "slow__start", "detached");
+    serve("detach", "slow__done", "detached");
+    now_ns += 10 * S;
+    expect_observed("shop shop:sell applied 7\nshop shop:slow refused 0\n");
+    expect_silence();
+    assert_int_equal(plane_apply(plane, "", 8, now_ns), PYTHIA_OK);
+    expect_observed("shop shop:sell applied 8\nshop shop:slow applied 8\n");
+    assert_int_equal(plane_apply(plane, "shop:slow", 9, now_ns), PYTHIA_OK); /* once more */
+    serve("within", "slow__start", "attached 3");
+    serve("within", "slow__done", "attached 4");
+    expect_observed("shop shop:sell applied 9\nshop shop:slow applied 9\n");
+}
+
+static void without_a_limit_hits_outside_of_requests_may_cost_anything(void **state)
+{
+    begin_with_limit("outside-ns=0");
+    hit_outside_of_requests();
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    expect_silence();
 }
 
 static uint64_t read_monotonic(void)
@@ -767,6 +826,9 @@ int main(void)
         WITH_PLANE(leases_are_renewed),
         WITH_PLANE(what_is_refused_is_reported_and_not_asked_for_again),
         WITH_PLANE(probes_are_lost_with_their_helper_and_come_back),
+        WITH_PLANE(hits_outside_of_requests_may_cost_a_little),
+        WITH_PLANE(a_point_that_costs_much_outside_of_requests_is_refused),
+        WITH_PLANE(without_a_limit_hits_outside_of_requests_may_cost_anything),
         WITH_PLANE(off_closes_everything_at_once),
         WITH_PLANE(the_feed_has_the_hits_of_what_is_open),
         WITH_PLANE(requests_that_a_switch_cuts_off_are_told_from_those_that_were_left),

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 PAGES = 64
+OUTSIDE = 0x80000000 # in the numbers of hits outside of requests, of which 1 of 64 is reported
 KERNEL = "/sys/kernel/tracing"
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -74,7 +75,7 @@ class Client:
         self.socket.connect(path)
         text, control, _, _ = self.socket.recvmsg(4096, socket.CMSG_SPACE(4 * 253))
         self.greeting = text.decode()
-        self.lost = 0
+        self.lost = self.outside = 0
         descriptors = array.array("i")
         for _, _, data in control:
             descriptors.frombytes(data)
@@ -106,7 +107,11 @@ class Client:
                 if kind == 2:
                     self.lost += struct.unpack_from("<Q", data + data, at + 16)[0]
                 if kind == 9:
-                    found.append(read_hit(record[12:]))
+                    hit = read_hit(record[12:])
+                    if hit[2] & OUTSIDE:
+                        self.outside += 1
+                    else:
+                        found.append(hit)
                 tail += size
             struct.pack_into("<Q", ring, 1032, tail)
         return sorted(found)

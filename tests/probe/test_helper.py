@@ -238,6 +238,20 @@ class Requests(OfOneTarget):
         self.ask(client, "within target:step")
         self.assertEqual(self.numbers(client), [])
 
+    def test_one_of_64_hits_outside_of_requests_is_counted(self):
+        _, client = self.begin("--force")
+        target = helper.Target(TARGET, self.folder, 48000)
+        self.addCleanup(target.end)
+        self.ask(client, "within target:step")
+        target.fire()
+        self.assertEqual(client.hits(), [])
+        sampled, expected = client.outside, 48000 / 64
+        self.assertLess(abs(sampled - expected), 6 * expected ** .5) # six standard deviations
+        self.ask2(client, "enter 1 target:work__start", 2)
+        target.fire()
+        client.hits()
+        self.assertLess(client.outside, sampled + 10) # those before its first request
+
     def test_hits_of_a_request_are_reported_until_it_ends(self):
         _, client = self.begin("--force")
         # in this order the target hits them, three times: work__start, work__done, step

@@ -134,6 +134,31 @@ class OfOneProgram(unittest.TestCase):
         return 0
 
 
+class OutsideOfRequests(OfOneProgram):
+    """Its requests are calls of a function; the static probes that it hits between them are of a point within requests."""
+    rules, texts, point = """
+service: shop
+provider: target
+programs: [{path}]
+points:
+  hot: {{start: work__start, done: work__done}}
+  sell: {{function: work, request: true}}
+""", "functions", "shop:hot"
+
+    def test_a_point_that_costs_much_outside_of_requests_is_closed(self):
+        busy = helper.Target(os.path.join(BINARIES, "probe_target"), self.folder, 100000)
+        self.addCleanup(busy.end)
+
+        def is_quarantined():
+            busy.fire()
+            points = json.loads(self.daemon.get("/v1/points"))
+            return any(point["trace_point"] == "shop:hot" and point["quarantined"] for point in points)
+
+        self.until("shop:hot is closed", is_quarantined)
+        self.daemon.end()
+        self.assertRegex(self.daemon.log, "costs too much outside of requests, and is closed: trace-point=shop:hot,")
+
+
 class StaticProbes(OfOneProgram):
     def setUp(self):
         super().setUp()

@@ -10,7 +10,6 @@
  * too, pay nothing. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +20,13 @@
 
 #include "probe/probe_arguments.h"
 #include "probe/probe_feed.h"
-#include "pythia/elf_functions.h"
+#include "probe/probe_points.h"
 #include "pythia/kernel_points.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/priced_functions.h"
 #include "pythia/probe_id.h"
 #include "pythia/status.h"
-#include "pythia/usdt_notes.h"
 #include "pythia/wishes.h"
 #include "shared/planes.h"
 
@@ -37,15 +35,10 @@
 #define ONE_PROBE_NS UINT64_C(250000000)  /* to open or close it */
 #define ID_BYTES     4608
 #define RINGS_MAX    253
-#define ENDS_MAX     (2 * PYTHIA_PROBE_PROGRAMS_MAX)
-
-/* In more processes than these a probe of a library is attached everywhere: each of them makes a
- * hit in the others longer, by 22 ns of 505, and takes a tenth of a second to close. */
-#define FEW_PROCESSES 4
-#define INSTANCES_MAX (2 * FEW_PROCESSES + 1) /* with those that are being closed */
 
 struct settings {
     const char *rules, *socket, *processes;
+    double outside_ns;
 };
 
 static const struct pythia_option options[] = {
@@ -55,44 +48,20 @@ static const struct pythia_option options[] = {
      offsetof(struct settings, socket), "where pythia-probe listens"},
     PYTHIA_TEXT_OPTION("processes", 0, "PID,PID", offsetof(struct settings, processes),
                        "the only processes in which probes are opened, four at most"),
+    {"outside-ns", 0, PYTHIA_OPTION_REAL, "NS", "50000000", NULL, 0, 1e15,
+     offsetof(struct settings, outside_ns),
+     "what hits of a trace point outside of requests may cost in a second; 0: anything"},
     {0},
-};
-
-/* GONE: pythia-probe did not find the process. */
-enum end_state { END_CLOSED, END_OPENING, END_OPEN, END_CLOSING, END_REFUSED, END_GONE };
-
-/* A probe in one process, or (pid 0) in all. */
-struct instance {
-    struct pythia_probe_process process;
-    enum end_state state;
-    bool leaving; /* the probe is no longer to be in this process */
-};
-
-/* The probe of one program that begins or ends a point. */
-struct end {
-    char *id; /* owned: "PROVIDER:NAME PATH" */
-    bool done, library;
-    bool sites[PYTHIA_USDT_INSTRUCTIONS]; /* instructions that its sites have */
-    struct instance instances[INSTANCES_MAX];
-    size_t instance_count;
-};
-
-struct point {
-    char *id; /* owned: "SERVICE:NAME" */
-    struct end ends[ENDS_MAX];
-    size_t end_count;
-    bool offered; /* a program has its probes; or it is a wait of threads in requests, which have */
-    bool wanted;
-    bool told; /* the feed, that it is open: of a wait alone */
 };
 
 struct probe {
     struct pythia_control control;
     char *socket_path; /* owned */
     struct pythia_probe_feed *feed;
-    const struct pythia_probe_rules *rules;  /* the feed's */
-    struct point *points;                    /* as the rules have them; owned */
-    struct end kernel[PYTHIA_KERNEL_EVENTS]; /* trace points that points need; id NULL: none does */
+    const struct pythia_probe_rules *rules; /* the feed's */
+    struct pythia__probe_point *points;     /* as the rules have them; owned */
+    struct pythia__probe_end
+        kernel[PYTHIA_KERNEL_EVENTS]; /* trace points that points need; id NULL: none does */
     struct pythia_wishes wishes;
     int socket;       /* -1: not connected */
     bool greeted;     /* the prices are known, and rings were given */
@@ -100,124 +69,18 @@ struct probe {
     bool off, tried, told;
     bool switching; /* the feed was told that probes are being switched */
     bool unsent;    /* a switch has not gone out yet */
-    struct pythia_probe_process named[FEW_PROCESSES]; /* by the user; none: those with requests */
+    struct pythia_probe_process
+        named[PYTHIA__FEW_PROCESSES]; /* by the user; none: those with requests */
     size_t named_count;
     bool everywhere; /* requests were in more than a few processes */
     double prices_ns[PYTHIA_USDT_INSTRUCTIONS];
+    double outside_ns; /* limit for a point and second; 0: none */
     uint64_t version, tried_ns, renewed_ns, now_ns;
     uint64_t switched_ns, answered_ns; /* when switching began, and the last answer came to it */
     size_t answers;                    /* that have come since then */
 };
 
-/* ---- the inventory ---- */
-
-/* Add the two probes of a point, if the program has both. */
-static int add_ends(struct probe *p, size_t index, const char *program,
-                    const struct pythia_usdt_notes *notes)
-{
-    const struct pythia_probe_point *rule = &p->rules->points[index];
-    struct point *point = &p->points[index];
-    const struct pythia_usdt_site *sites[2];
-    size_t counts[2];
-    for (int i = 0; i < 2; i++) {
-        sites[i] = pythia_usdt_notes_find(notes, pythia_text_of(rule->provider),
-                                          pythia_text_of(rule->probes[i]), &counts[i]);
-        if (!sites[i])
-            return PYTHIA_OK;
-    }
-    for (int i = 0; i < 2; i++) {
-        struct pythia_buf id = {0};
-        struct end *end = &point->ends[point->end_count];
-        pythia_buf_printf(&id, "%s:%s %s", rule->provider, rule->probes[i], program);
-        if (pythia_buf_status(&id) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        *end = (struct end){.id = id.bytes, .done = i == 1};
-        for (size_t s = 0; s < counts[i]; s++)
-            end->sites[sites[i][s].instruction] = true;
-        point->end_count++;
-    }
-    return PYTHIA_OK;
-}
-
-/* A wait is offered where requests can begin. */
-static void mark_offered(struct probe *p)
-{
-    bool requests = false;
-    for (size_t i = 0; i < p->rules->point_count; i++) {
-        p->points[i].offered = p->points[i].end_count > 0;
-        requests |= p->points[i].offered && p->rules->points[i].request;
-    }
-    for (size_t i = 0; i < p->rules->point_count; i++)
-        p->points[i].offered |= requests && p->rules->points[i].is_wait;
-}
-
-static bool is_wanted_function(const void *rules, const char *name)
-{
-    const struct pythia_probe_rules *r = rules;
-    for (size_t i = 0; i < r->point_count; i++)
-        if (strcmp(r->points[i].provider, PYTHIA_FUNCTION_PROVIDER) == 0 &&
-            strcmp(r->points[i].probes[0], name) == 0)
-            return true;
-    return false;
-}
-
-/* The functions of a program that are points; those of its debug file, too, if it is there. */
-static void read_functions(const struct probe *p, int file, struct pythia_usdt_notes *out,
-                           struct pythia_error *e)
-{
-    char path[PYTHIA_DEBUG_PATH_BYTES];
-    int debug = -1;
-    if (pythia_elf_debug_path(file, path, e) == PYTHIA_OK && path[0])
-        debug = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (!e->status)
-        pythia_elf_functions_read(file, debug, is_wanted_function, p->rules, out, e);
-    if (debug >= 0)
-        close(debug);
-}
-
-/* A program in which no request begins is a library: mark its probes. */
-static void mark_library(struct probe *p, const char *program)
-{
-    bool library = true;
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < p->rules->point_count; i++)
-            for (size_t k = 0; k < p->points[i].end_count; k++) {
-                struct end *end = &p->points[i].ends[k];
-                if (strcmp(strchr(end->id, ' ') + 1, program) != 0)
-                    continue;
-                if (pass == 0)
-                    library &= !p->rules->points[i].request;
-                else
-                    end->library = library;
-            }
-}
-
-/* A program that cannot be read, or is not there, is reported and left out. */
-static int add_program(struct probe *p, const char *program)
-{
-    struct pythia_usdt_notes lists[2] = {0}; /* of its static probes, of its functions */
-    struct pythia_error why = {0};
-    int file = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), status = PYTHIA_OK;
-    if (file < 0)
-        pythia_error_set(&why, PYTHIA_EIO, "%s", strerror(errno));
-    else if (pythia_usdt_notes_read(file, &lists[0], &why) == PYTHIA_OK)
-        read_functions(p, file, &lists[1], &why);
-    if (file >= 0)
-        close(file);
-    if (why.status)
-        pythia_log(PYTHIA_LOG_WARNING, "A program cannot be probed: program=%s, reason=%s", program,
-                   why.sentence);
-    for (size_t i = 0; i < p->rules->point_count && status == PYTHIA_OK && !why.status; i++) {
-        if (p->rules->points[i].is_wait)
-            continue;
-        bool function = strcmp(p->rules->points[i].provider, PYTHIA_FUNCTION_PROVIDER) == 0;
-        status = add_ends(p, i, program, &lists[function]);
-    }
-    mark_library(p, program);
-    pythia_usdt_notes_free(&lists[0]);
-    pythia_usdt_notes_free(&lists[1]);
-    return why.status == PYTHIA_ENOMEM ? PYTHIA_ENOMEM : status;
-}
+/* ---- making ---- */
 
 static void destroy_probe(struct pythia_control *c)
 {
@@ -226,14 +89,10 @@ static void destroy_probe(struct pythia_control *c)
         return;
     if (p->socket >= 0)
         close(p->socket);
-    for (size_t i = 0; p->points && i < p->rules->point_count; i++) {
-        for (size_t k = 0; k < p->points[i].end_count; k++)
-            pythia_free(p->points[i].ends[k].id);
-        pythia_free(p->points[i].id);
-    }
     for (size_t i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
         pythia_free(p->kernel[i].id);
-    pythia_free(p->points);
+    if (p->points)
+        pythia__probe_points_free(p->points, p->rules->point_count);
     pythia_wishes_free(&p->wishes);
     pythia_probe_feed_release(p->feed);
     pythia_free(p->socket_path);
@@ -272,19 +131,9 @@ static int read_inventory(struct probe *p, const char *path, struct pythia_error
     if (status != PYTHIA_OK)
         return status;
     p->rules = pythia__probe_feed_rules(p->feed);
-    p->points = pythia_calloc(p->rules->point_count, sizeof(*p->points));
-    for (size_t i = 0; p->points && i < p->rules->point_count; i++) {
-        struct pythia_buf id = {0};
-        pythia_buf_printf(&id, "%s:%s", p->rules->service, p->rules->points[i].name);
-        p->points[i].id = id.bytes;
-        if (pythia_buf_status(&id) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-    }
-    status = p->points ? name_kernel_events(p) : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < p->rules->program_count && status == PYTHIA_OK; i++)
-        status = add_program(p, p->rules->programs[i]);
+    status = pythia__probe_points_read(p->rules, &p->points);
     if (status == PYTHIA_OK)
-        mark_offered(p);
+        status = name_kernel_events(p);
     return status;
 }
 
@@ -294,11 +143,11 @@ static int read_processes(struct probe *p, const char *list, struct pythia_error
     for (const char *at = list; at;) {
         char *end;
         unsigned long pid = strtoul(at, &end, 10);
-        if (p->named_count == FEW_PROCESSES || *at < '0' || *at > '9' || pid == 0 ||
+        if (p->named_count == PYTHIA__FEW_PROCESSES || *at < '0' || *at > '9' || pid == 0 ||
             pid > PYTHIA_PROBE_PID_MAX || (*end != ',' && *end != '\0'))
             return pythia_error_set(e, PYTHIA_EUSAGE,
                                     "processes are numbers with commas between them, %d at most",
-                                    FEW_PROCESSES);
+                                    PYTHIA__FEW_PROCESSES);
         p->named[p->named_count++].pid = (uint32_t)pid;
         at = *end ? end + 1 : NULL;
     }
@@ -314,6 +163,7 @@ static int create_probe(const void *settings, struct pythia_control **out, struc
     p->control.ops = &pythia__control_probe;
     p->socket = -1;
     p->socket_path = pythia_strndup(s->socket, strlen(s->socket));
+    p->outside_ns = s->outside_ns;
     int status = !s->rules        ? pythia_error_set(e, PYTHIA_EUSAGE, "a file of rules is needed")
                  : p->socket_path ? read_processes(p, s->processes, e)
                                   : PYTHIA_ENOMEM;
@@ -334,7 +184,7 @@ struct pythia_probe_feed *pythia_control_probe_feed(struct pythia_control *c)
 
 /* The cost of a hit of a point: both of its probes, at the most expensive site of each. NaN before
  * pythia-probe has said what it measured, and of waits, which it does not measure. */
-static double find_price(const struct probe *p, const struct point *point)
+static double find_price(const struct probe *p, const struct pythia__probe_point *point)
 {
     double most[2] = {0, 0};
     if (!p->greeted || p->rules->points[point - p->points].is_wait)
@@ -354,7 +204,7 @@ static int list_probes(struct pythia_control *c,
     struct probe *p = (struct probe *)c;
     int status = PYTHIA_OK;
     for (size_t i = 0; p->greeted && i < p->rules->point_count && status >= 0; i++) {
-        const struct point *point = &p->points[i];
+        const struct pythia__probe_point *point = &p->points[i];
         const struct pythia_control_point out = {.id = pythia_text_of(point->id),
                                                  .target = pythia_text_of(p->rules->service),
                                                  .price_ns = find_price(p, point),
@@ -378,11 +228,12 @@ static void close_connection(struct probe *p)
     pythia__probe_feed_rings(p->feed, NULL, 0);
     for (size_t i = 0; i < p->rules->point_count; i++) {
         p->points[i].told = false;
+        p->points[i].counted_ns = 0;
         for (size_t k = 0; k < p->points[i].end_count; k++)
             p->points[i].ends[k].instance_count = 0;
     }
     for (size_t i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
-        p->kernel[i].instances[0].state = END_CLOSED;
+        p->kernel[i].instances[0].state = PYTHIA__END_CLOSED;
 }
 
 static void note_loss(struct probe *p, const char *why)
@@ -421,7 +272,8 @@ static void take_greeting(struct probe *p, const char *text, const int *rings, s
     pythia_log(PYTHIA_LOG_INFO, "pythia-probe is there: socket=%s, %s", p->socket_path, text);
 }
 
-static struct pythia_text write_id(const struct end *end, const struct instance *instance,
+static struct pythia_text write_id(const struct pythia__probe_end *end,
+                                   const struct pythia__probe_instance *instance,
                                    char text[ID_BYTES])
 {
     int size = instance->process.pid
@@ -431,13 +283,13 @@ static struct pythia_text write_id(const struct end *end, const struct instance 
 }
 
 /* Find the instance that an id is of: that of its end, with the process after it. */
-static struct instance *find_instance(struct probe *p, struct pythia_text id, size_t *point,
-                                      bool *done)
+static struct pythia__probe_instance *find_instance(struct probe *p, struct pythia_text id,
+                                                    size_t *point, bool *done)
 {
     char text[ID_BYTES];
     for (*point = 0; *point < p->rules->point_count; ++*point)
         for (size_t k = 0; k < p->points[*point].end_count; k++) {
-            struct end *end = &p->points[*point].ends[k];
+            struct pythia__probe_end *end = &p->points[*point].ends[k];
             if (!pythia_text_starts(id, pythia_text_of(end->id)))
                 continue;
             *done = end->done;
@@ -466,26 +318,26 @@ static void take_refusal(struct probe *p, struct pythia_text text)
     size_t point, size = colon ? (size_t)(colon - text.bytes) : text.size;
     bool done;
     unsigned event = find_kernel_event(p, (struct pythia_text){text.bytes, size});
-    struct instance *instance =
+    struct pythia__probe_instance *instance =
         event < PYTHIA_KERNEL_EVENTS
             ? &p->kernel[event].instances[0]
             : find_instance(p, (struct pythia_text){text.bytes, size}, &point, &done);
     if (instance && instance->process.start_time && colon &&
         pythia_text_starts((struct pythia_text){colon, text.size - size},
                            PYTHIA_TEXT(": there is no process "))) {
-        instance->state = END_GONE;
+        instance->state = PYTHIA__END_GONE;
         return;
     }
-    if (instance ? instance->state != END_REFUSED : !p->told)
+    if (instance ? instance->state != PYTHIA__END_REFUSED : !p->told)
         pythia_log(PYTHIA_LOG_WARNING, "pythia-probe refuses: %.*s", (int)text.size, text.bytes);
     if (instance)
-        instance->state = END_REFUSED;
+        instance->state = PYTHIA__END_REFUSED;
 }
 
 /* One was attached with this number, or (0) detached. */
 static int take_kernel_answer(struct probe *p, unsigned event, uint32_t number)
 {
-    p->kernel[event].instances[0].state = number ? END_OPEN : END_CLOSED;
+    p->kernel[event].instances[0].state = number ? PYTHIA__END_OPEN : PYTHIA__END_CLOSED;
     return pythia__probe_feed_define_kernel(p->feed, (enum pythia_kernel_event)event, number);
 }
 
@@ -513,12 +365,12 @@ static int take_answer(struct probe *p, struct pythia_text text)
     unsigned event = find_kernel_event(p, id);
     if (event < PYTHIA_KERNEL_EVENTS)
         return take_kernel_answer(p, event, (uint32_t)number);
-    struct instance *instance = find_instance(p, id, &point, &done);
+    struct pythia__probe_instance *instance = find_instance(p, id, &point, &done);
     if (!instance)
         return PYTHIA_OK;
-    p->answers += instance->state == END_OPENING || instance->state == END_CLOSING;
+    p->answers += instance->state == PYTHIA__END_OPENING || instance->state == PYTHIA__END_CLOSING;
     p->answered_ns = p->now_ns;
-    instance->state = is_attached ? END_OPEN : END_CLOSED;
+    instance->state = is_attached ? PYTHIA__END_OPEN : PYTHIA__END_CLOSED;
     return is_attached ? pythia__probe_feed_define(p->feed, (uint32_t)number, point, done)
                        : PYTHIA_OK;
 }
@@ -565,7 +417,7 @@ static int take_message(struct probe *p)
 /* ---- processes ---- */
 
 /* Choose the processes of a probe: `found` are those with requests. Returns how many of *out. */
-static size_t choose_processes(const struct probe *p, const struct end *end,
+static size_t choose_processes(const struct probe *p, const struct pythia__probe_end *end,
                                const struct pythia_probe_process *found, size_t count,
                                const struct pythia_probe_process **out)
 {
@@ -582,34 +434,36 @@ static bool is_same_process(const struct pythia_probe_process *a,
 
 /* Add instances for processes that are new, and mark those of others as leaving. One that has left
  * makes place for another process of its number. */
-static void renew_instances(struct end *end, const struct pythia_probe_process *wanted,
-                            size_t count)
+static void renew_instances(struct pythia__probe_end *end,
+                            const struct pythia_probe_process *wanted, size_t count)
 {
     for (size_t i = end->instance_count; i-- > 0;) {
-        struct instance *instance = &end->instances[i];
+        struct pythia__probe_instance *instance = &end->instances[i];
         instance->leaving = true;
         for (size_t k = 0; k < count; k++)
             instance->leaving &= !is_same_process(&instance->process, &wanted[k]);
-        if (instance->leaving && (instance->state == END_CLOSED || instance->state == END_REFUSED ||
-                                  instance->state == END_GONE))
+        if (instance->leaving &&
+            (instance->state == PYTHIA__END_CLOSED || instance->state == PYTHIA__END_REFUSED ||
+             instance->state == PYTHIA__END_GONE))
             *instance = end->instances[--end->instance_count];
     }
     for (size_t k = 0; k < count; k++) {
-        bool there = end->instance_count == INSTANCES_MAX;
+        bool there = end->instance_count == PYTHIA__INSTANCES_MAX;
         for (size_t i = 0; i < end->instance_count; i++)
             there |= end->instances[i].process.pid == wanted[k].pid;
         if (!there)
-            end->instances[end->instance_count++] = (struct instance){.process = wanted[k]};
+            end->instances[end->instance_count++] =
+                (struct pythia__probe_instance){.process = wanted[k]};
     }
 }
 
 /* Look in which processes requests were seen. */
 static void follow_processes(struct probe *p)
 {
-    struct pythia_probe_process found[FEW_PROCESSES] = {{0}};
+    struct pythia_probe_process found[PYTHIA__FEW_PROCESSES] = {{0}};
     const struct pythia_probe_process *wanted;
-    size_t count = pythia__probe_feed_processes(p->feed, found, FEW_PROCESSES);
-    if (count > FEW_PROCESSES && !p->everywhere && !p->named_count) {
+    size_t count = pythia__probe_feed_processes(p->feed, found, PYTHIA__FEW_PROCESSES);
+    if (count > PYTHIA__FEW_PROCESSES && !p->everywhere && !p->named_count) {
         p->everywhere = true;
         pythia_log(PYTHIA_LOG_INFO,
                    "Requests are in many processes: processes=%zu. Probes of libraries are opened "
@@ -618,16 +472,17 @@ static void follow_processes(struct probe *p)
     }
     for (size_t i = 0; i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++) {
-            struct end *end = &p->points[i].ends[k];
+            struct pythia__probe_end *end = &p->points[i].ends[k];
             size_t chosen = choose_processes(
-                p, end, found, count < FEW_PROCESSES ? count : FEW_PROCESSES, &wanted);
+                p, end, found, count < PYTHIA__FEW_PROCESSES ? count : PYTHIA__FEW_PROCESSES,
+                &wanted);
             renew_instances(end, wanted, chosen);
         }
 }
 
 /* Ask for a probe to be attached, with the role that it has for requests, or to be detached. */
-static bool send_message(struct probe *p, size_t point, const struct end *end,
-                         const struct instance *instance, bool detach)
+static bool send_message(struct probe *p, size_t point, const struct pythia__probe_end *end,
+                         const struct pythia__probe_instance *instance, bool detach)
 {
     char id[ID_BYTES], text[ID_BYTES + 16];
     bool request = point < p->rules->point_count && p->rules->points[point].request;
@@ -649,28 +504,33 @@ static void begin_switch(struct probe *p)
     p->answers = 0;
 }
 
-/* Ask for what an instance is not yet; what does not go out now is asked for the next time. */
-static void send_instance(struct probe *p, size_t point, const struct end *end,
-                          struct instance *instance, bool wanted, bool renew)
+static bool is_to_be_open(const struct pythia__probe_point *point)
 {
-    enum end_state state = instance->state;
-    bool is_switch = state == (wanted ? END_CLOSED : END_OPEN);
+    return point->wanted && !point->too_dear;
+}
+
+/* Ask for what an instance is not yet; what does not go out now is asked for the next time. */
+static void send_instance(struct probe *p, size_t point, const struct pythia__probe_end *end,
+                          struct pythia__probe_instance *instance, bool wanted, bool renew)
+{
+    enum pythia__end_state state = instance->state;
+    bool is_switch = state == (wanted ? PYTHIA__END_CLOSED : PYTHIA__END_OPEN);
     if (is_switch)
         begin_switch(p);
-    if (wanted && state == END_CLOSED && send_message(p, point, end, instance, false))
-        instance->state = END_OPENING;
-    else if (!wanted && state == END_OPEN && send_message(p, point, end, instance, true))
-        instance->state = END_CLOSING;
-    else if (wanted && renew && (state == END_OPEN || state == END_REFUSED))
+    if (wanted && state == PYTHIA__END_CLOSED && send_message(p, point, end, instance, false))
+        instance->state = PYTHIA__END_OPENING;
+    else if (!wanted && state == PYTHIA__END_OPEN && send_message(p, point, end, instance, true))
+        instance->state = PYTHIA__END_CLOSING;
+    else if (wanted && renew && (state == PYTHIA__END_OPEN || state == PYTHIA__END_REFUSED))
         (void)send_message(p, point, end, instance, false);
-    else if (!wanted && state == END_REFUSED)
-        instance->state = END_CLOSED;
+    else if (!wanted && state == PYTHIA__END_REFUSED)
+        instance->state = PYTHIA__END_CLOSED;
     p->unsent |= is_switch && instance->state == state;
 }
 
 /* Is the probe still to be closed in a process? Before it is, it must not be opened in all of them:
  * each hit in that one would be reported twice. */
-static bool has_leaving(const struct end *end)
+static bool has_leaving(const struct pythia__probe_end *end)
 {
     bool leaving = false;
     for (size_t n = 0; n < end->instance_count; n++)
@@ -683,7 +543,7 @@ static bool is_event_wanted(const struct probe *p, unsigned event)
 {
     bool wanted = false;
     for (size_t i = 0; i < p->rules->point_count; i++)
-        wanted |= p->points[i].wanted && p->points[i].offered &&
+        wanted |= is_to_be_open(&p->points[i]) && p->points[i].offered &&
                   (p->rules->points[i].kernel_events >> event & 1);
     return wanted;
 }
@@ -693,12 +553,13 @@ static void send_wanted(struct probe *p, bool renew)
     p->unsent = false;
     for (size_t i = 0; p->greeted && i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++) {
-            struct end *end = &p->points[i].ends[k];
+            struct pythia__probe_end *end = &p->points[i].ends[k];
             bool settled = !has_leaving(end);
             for (size_t n = 0; n < end->instance_count; n++)
-                if (settled || end->instances[n].state != END_CLOSED)
+                if (settled || end->instances[n].state != PYTHIA__END_CLOSED)
                     send_instance(p, i, end, &end->instances[n],
-                                  p->points[i].wanted && !end->instances[n].leaving, renew);
+                                  is_to_be_open(&p->points[i]) && !end->instances[n].leaving,
+                                  renew);
         }
     for (unsigned i = 0; p->greeted && i < PYTHIA_KERNEL_EVENTS; i++)
         if (p->kernel[i].id)
@@ -711,7 +572,7 @@ static int tell_waits(struct probe *p)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; p->greeted && i < p->rules->point_count && status == PYTHIA_OK; i++) {
-        struct point *point = &p->points[i];
+        struct pythia__probe_point *point = &p->points[i];
         if (!p->rules->points[i].is_wait || point->told == point->wanted)
             continue;
         status = pythia__probe_feed_open_wait(p->feed, i, point->wanted);
@@ -721,11 +582,12 @@ static int tell_waits(struct probe *p)
     return status;
 }
 
-static bool is_being_switched(const struct end *end)
+static bool is_being_switched(const struct pythia__probe_end *end)
 {
     bool is = false;
     for (size_t n = 0; n < end->instance_count; n++)
-        is |= end->instances[n].state == END_OPENING || end->instances[n].state == END_CLOSING;
+        is |= end->instances[n].state == PYTHIA__END_OPENING ||
+              end->instances[n].state == PYTHIA__END_CLOSING;
     return is;
 }
 
@@ -744,6 +606,33 @@ static void end_switch(struct probe *p)
         p->switching = pythia__probe_feed_switch(p->feed, false) != PYTHIA_OK;
 }
 
+/* Spans do not tell what hits outside of requests cost: a lock that every process of the machine
+ * takes has millions of them. A point that surely costs too much is refused: hits are a sample, and
+ * three standard deviations less are what counts. */
+static void limit_outside(struct probe *p)
+{
+    for (size_t i = 0; p->greeted && p->outside_ns > 0 && i < p->rules->point_count; i++) {
+        struct pythia__probe_point *point = &p->points[i];
+        uint64_t now_ns, hits = pythia__probe_feed_outside(p->feed, i, &now_ns);
+        if (now_ns == point->counted_ns)
+            continue;
+        double sampled = (double)(hits - point->outside) / PYTHIA_PROBE_OUTSIDE_ONE_OF;
+        double surely = (sampled - 3 * sqrt(sampled)) * PYTHIA_PROBE_OUTSIDE_ONE_OF;
+        double a_second = surely / ((double)(now_ns - point->counted_ns) / 1e9);
+        double cost_ns = a_second * find_price(p, point) / 2; /* which is that of two hits */
+        if (point->counted_ns && is_to_be_open(point) && cost_ns > p->outside_ns) {
+            point->too_dear = true;
+            pythia_log(PYTHIA_LOG_WARNING,
+                       "A trace point costs too much outside of requests, and is closed: "
+                       "trace-point=%s, hits-per-second=%.0f, percent-of-a-processor=%.1f, "
+                       "limit=%.1f (--breaker-ns)",
+                       point->id, a_second, cost_ns / 1e7, p->outside_ns / 1e7);
+        }
+        point->outside = hits;
+        point->counted_ns = now_ns;
+    }
+}
+
 static int exchange_messages(struct probe *p, uint64_t now_ns)
 {
     int status = PYTHIA_OK;
@@ -756,6 +645,7 @@ static int exchange_messages(struct probe *p, uint64_t now_ns)
         p->renewed_ns = now_ns;
     if (p->greeted)
         follow_processes(p);
+    limit_outside(p);
     send_wanted(p, renew);
     end_switch(p);
     return status < 0 ? status : tell_waits(p);
@@ -771,10 +661,11 @@ static void set_probe_lease(struct pythia_control *c, uint64_t lease_ns)
     (void)lease_ns;
 }
 
-static void want_point(const struct probe *p, struct point *point)
+static void want_point(const struct probe *p, struct pythia__probe_point *point)
 {
     point->wanted =
         !p->off && pythia_wishes_find(&p->wishes, pythia_text_of(point->id)) != PYTHIA_NO_WISH;
+    point->too_dear &= point->wanted;
 }
 
 static int apply_probes(struct pythia_control *c, const struct pythia_control_wish *wishes,
@@ -795,29 +686,31 @@ static int apply_probes(struct pythia_control *c, const struct pythia_control_wi
 /* A library's point is open once it is open in the processes that have requests so far. One that
  * needs an event of the kernel waits until that is attached; if it is refused, its keys are
  * missing, and the point is open nevertheless, unless it is a wait. */
-static enum pythia_control_result judge_point(const struct probe *p, const struct point *point)
+static enum pythia_control_result judge_point(const struct probe *p,
+                                              const struct pythia__probe_point *point)
 {
     const struct pythia_probe_point *rule = &p->rules->points[point - p->points];
     bool as_wanted = true, refused = false;
     for (unsigned i = 0; point->wanted && i < PYTHIA_KERNEL_EVENTS; i++)
         if (rule->kernel_events >> i & 1) {
-            as_wanted &= p->kernel[i].instances[0].state == END_OPEN ||
-                         p->kernel[i].instances[0].state == END_REFUSED;
-            refused |= p->kernel[i].instances[0].state == END_REFUSED;
+            as_wanted &= p->kernel[i].instances[0].state == PYTHIA__END_OPEN ||
+                         p->kernel[i].instances[0].state == PYTHIA__END_REFUSED;
+            refused |= p->kernel[i].instances[0].state == PYTHIA__END_REFUSED;
         }
     if (!p->greeted && !p->off && (point->wanted || p->was_greeted))
         return PYTHIA_CONTROL_LOST;
-    if (rule->is_wait && refused)
+    if (point->too_dear || (rule->is_wait && refused))
         return PYTHIA_CONTROL_REFUSED;
     for (size_t k = 0; k < point->end_count; k++)
         for (size_t n = 0; n < point->ends[k].instance_count; n++) {
-            const struct instance *instance = &point->ends[k].instances[n];
+            const struct pythia__probe_instance *instance = &point->ends[k].instances[n];
             bool wanted = point->wanted && !instance->leaving;
-            if (wanted && instance->state == END_REFUSED)
+            if (wanted && instance->state == PYTHIA__END_REFUSED)
                 return PYTHIA_CONTROL_REFUSED;
-            as_wanted &= instance->state == END_GONE ||
-                         (wanted ? instance->state == END_OPEN
-                                 : instance->state == END_CLOSED || instance->state == END_REFUSED);
+            as_wanted &= instance->state == PYTHIA__END_GONE ||
+                         (wanted ? instance->state == PYTHIA__END_OPEN
+                                 : instance->state == PYTHIA__END_CLOSED ||
+                                       instance->state == PYTHIA__END_REFUSED);
         }
     return as_wanted ? PYTHIA_CONTROL_APPLIED : PYTHIA_CONTROL_PENDING;
 }
@@ -839,7 +732,7 @@ static int observe_probes(struct pythia_control *c, uint64_t now_ns,
     struct probe *p = (struct probe *)c;
     int status = exchange_messages(p, now_ns);
     for (size_t i = 0; i < p->rules->point_count && status >= 0; i++) {
-        const struct point *point = &p->points[i];
+        const struct pythia__probe_point *point = &p->points[i];
         enum pythia_control_result result = judge_point(p, point);
         if (point->offered)
             status = each(context, pythia_text_of(point->id), pythia_text_of(p->rules->service),

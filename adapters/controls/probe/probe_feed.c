@@ -38,6 +38,8 @@ struct pythia_probe_feed {
     bool switching; /* probes were being switched when that was last said */
     struct pythia_probe_process processes[PROCESSES_MAX];
     size_t process_count; /* may be more than are in `processes` */
+    uint64_t *outside;    /* owned; hits outside of requests, by point, */
+    uint64_t counted_ns;  /* when they were last counted; 0: not on this connection */
     /* of the thread that reads */
     struct pythia_probe_rings *rings; /* NULL: not connected */
     struct pythia_probe_spans *spans;
@@ -53,6 +55,12 @@ int pythia__probe_feed_create(struct pythia_probe_rules *rules, struct pythia_pr
     }
     f->rules = *rules;
     *rules = (struct pythia_probe_rules){0};
+    f->outside = pythia_calloc(f->rules.point_count + 1, sizeof(*f->outside));
+    if (!f->outside) {
+        pythia_probe_rules_free(&f->rules);
+        pythia_free(f);
+        return PYTHIA_ENOMEM;
+    }
     atomic_init(&f->users, 1);
     pthread_mutex_init(&f->lock, NULL);
     *out = f;
@@ -80,6 +88,7 @@ void pythia_probe_feed_release(struct pythia_probe_feed *f)
     pythia_probe_rules_free(&f->rules);
     pthread_mutex_destroy(&f->lock);
     pythia_free(f->definitions);
+    pythia_free(f->outside);
     pythia_free(f);
 }
 
@@ -93,6 +102,7 @@ void pythia__probe_feed_rings(struct pythia_probe_feed *f, const int *rings, siz
     f->renewed = true;
     f->switching = f->switching && count == 0;
     f->definition_count = f->process_count = 0;
+    f->counted_ns = 0;
     pthread_mutex_unlock(&f->lock);
 }
 
@@ -149,6 +159,15 @@ size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_p
         out[i] = f->processes[i];
     pthread_mutex_unlock(&f->lock);
     return count;
+}
+
+uint64_t pythia__probe_feed_outside(struct pythia_probe_feed *f, size_t point, uint64_t *at_ns)
+{
+    pthread_mutex_lock(&f->lock);
+    uint64_t hits = f->outside[point];
+    *at_ns = f->counted_ns;
+    pthread_mutex_unlock(&f->lock);
+    return hits;
 }
 
 struct pythia_probe_feed *pythia__probe_feed_share(struct pythia_probe_feed *f)
@@ -271,11 +290,16 @@ int pythia_probe_feed_read(struct pythia_probe_feed *f, struct pythia_buf *to,
     f->last_ns = now_ns;
     if (status != PYTHIA_OK)
         return status;
-    if (now_ns - f->looked_ns >= FORGET_NS) {
+    bool looks = now_ns - f->looked_ns >= FORGET_NS;
+    if (looks) {
         pythia_probe_spans_forget_dead(f->spans);
         f->looked_ns = now_ns;
     }
     pthread_mutex_lock(&f->lock);
+    for (size_t i = 0; looks && !f->renewed && i < f->rules.point_count; i++)
+        f->outside[i] = pythia_probe_spans_outside(f->spans, i);
+    if (looks && !f->renewed)
+        f->counted_ns = now_ns;
     f->process_count = pythia_probe_spans_processes(f->spans, f->processes, PROCESSES_MAX);
     pthread_mutex_unlock(&f->lock);
     log_losses(f);

@@ -37,6 +37,10 @@ int pythia__probe_feed_switch(struct pythia_probe_feed *f, bool switching);
 size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_probe_process *out,
                                     size_t max);
 
+/* Hits of a point outside of requests, as of about a second ago, on this connection; likewise
+ * *at_ns, when they were counted (CLOCK_MONOTONIC; 0: not yet). */
+uint64_t pythia__probe_feed_outside(struct pythia_probe_feed *f, size_t point, uint64_t *at_ns);
+
 /* One more user of it, that releases it. */
 struct pythia_probe_feed *pythia__probe_feed_share(struct pythia_probe_feed *f);
 

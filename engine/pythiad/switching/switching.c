@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "chosen.h"
@@ -138,7 +139,16 @@ static int create_plane(const struct pythia__switching *w, struct pythia_control
                         size_t *count, const char *name, const char *where, struct pythia_error *e)
 {
     const struct pythia_control_ops *ops = pythia_control_named(name);
+    const struct pythia__settings *s = &w->e->s;
     struct pythia_error why = {0};
+    char limit[32];
+    const struct {
+        const char *name, *text;
+    } set[] = {{"type-attribute", s->type_attribute},
+               {"socket", s->probe_socket},
+               {"relay", s->lttng_relay},
+               {"processes", s->probe_processes},
+               {"outside-ns", limit}};
     void *settings = ops ? pythia_calloc(1, ops->settings_size + 1) : NULL;
     if (!settings)
         return pythia_error_set(e, PYTHIA_EUSAGE,
@@ -146,25 +156,14 @@ static int create_plane(const struct pythia__switching *w, struct pythia_control
                                 "plane %s",
                                 name);
     pythia_options_default(ops->options, settings);
+    snprintf(limit, sizeof(limit), "%.17g", s->breaker_ns);
     int status = PYTHIA_OK;
     if (where) /* a plane's first option is where its targets are */
         status = pythia_option_set(&ops->options[0], settings, where, &why);
-    if (status != PYTHIA_OK)
-        goto out;
-    status = set_plane_option(ops, settings, "type-attribute", w->e->s.type_attribute, &why);
-    if (status != PYTHIA_OK)
-        goto out;
-    status = set_plane_option(ops, settings, "socket", w->e->s.probe_socket, &why);
-    if (status != PYTHIA_OK)
-        goto out;
-    status = set_plane_option(ops, settings, "relay", w->e->s.lttng_relay, &why);
-    if (status != PYTHIA_OK)
-        goto out;
-    status = set_plane_option(ops, settings, "processes", w->e->s.probe_processes, &why);
-    if (status != PYTHIA_OK)
-        goto out;
-    status = ops->create(settings, &planes[*count], &why);
-out:
+    for (size_t i = 0; i < sizeof(set) / sizeof(set[0]) && status == PYTHIA_OK; i++)
+        status = set_plane_option(ops, settings, set[i].name, set[i].text, &why);
+    if (status == PYTHIA_OK)
+        status = ops->create(settings, &planes[*count], &why);
     pythia_free(settings);
     if (status != PYTHIA_OK)
         return pythia_error_set(e, status, "control plane %s: %s", name, why.sentence);

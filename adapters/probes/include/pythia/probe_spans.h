@@ -81,6 +81,9 @@ struct pythia_probe_process {
 size_t pythia_probe_spans_processes(const struct pythia_probe_spans *s,
                                     struct pythia_probe_process *out, size_t max);
 
+/* Hits outside of requests of both probes of a point, as their sample tells (probe_hit.h). */
+uint64_t pythia_probe_spans_outside(const struct pythia_probe_spans *s, size_t point);
+
 struct pythia_probe_numbers {
     uint64_t spans;     /* that were recorded */
     uint64_t outside;   /* hits outside of any request */
