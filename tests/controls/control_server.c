@@ -277,7 +277,7 @@ static void accept_client(int listening)
 static void make_plane(int argc, char **argv)
 {
     const struct pythia_control_ops *ops = pythia_control_named(argc > 1 ? argv[1] : "");
-    /* A service that somebody else keeps from obeying, on a busy machine for longer, is asked again soon. */
+    /* A service that was kept from obeying, on a busy machine for long, is asked again soon. */
     struct pythia_controller_options o = {.quarantine_ns = UINT64_C(2000000000)};
     struct pythia_error e = {0};
     if (!ops)
