@@ -58,7 +58,7 @@ static void add_notes(const struct pythia__parts *p, const struct pythia_verdict
     pythia__doc_entry(p->d, "of", PYTHIA__DOC_REMARK);
     pythia__say_instance(p->d, p->s, v);
     pythia__doc_entry(p->d, "sure", PYTHIA__DOC_REMARK);
-    pythia__say_standing(p->d, v);
+    pythia__say_standing(p->d, p->s, v);
     pythia__doc_entry(p->d, "also", PYTHIA__DOC_REMARK);
     pythia__say_also(p->d, p->s, v);
     pythia__doc_entry(p->d, "before", PYTHIA__DOC_REMARK);

@@ -32,7 +32,7 @@ static json_t *make_verdict_explanation(struct pythia__json *w, const struct pyt
 
 static json_t *make_standing(struct pythia__report_writer *w, const struct pythia_verdict *v)
 {
-    pythia__say_standing(pythia__json_say(w), v);
+    pythia__say_standing(pythia__json_say(w), w->s, v);
     return pythia__json_said(w);
 }
 

@@ -161,10 +161,12 @@ void pythia__say_group_why(struct pythia__doc *d, const struct pythia_report_sou
         pythia__say_why(d, s->vocabulary, g, &g->explanations.found[0]);
 }
 
-void pythia__say_standing(struct pythia__doc *d, const struct pythia_verdict *v)
+void pythia__say_standing(struct pythia__doc *d, const struct pythia_report_source *s,
+                          const struct pythia_verdict *v)
 {
     static const char *const sure[] = {"Low", "Medium", "High"};
     bool key = v->why == PYTHIA_WHY_SPREAD;
+    double hold_s = s->verdicts ? (double)s->verdicts->last.hold_ns / 1e9 : 0;
     if (v->state != PYTHIA_VERDICT_FOUND || (v->found_count == 0 && !key))
         return;
     pythia__doc_words(d, "%s confidence", sure[v->confidence]);
@@ -179,6 +181,8 @@ void pythia__say_standing(struct pythia__doc *d, const struct pythia_verdict *v)
                           ", since cycle %zu, in %zu cycle%s. Two consecutive cycles with "
                           "significantly less than 15 %% there would refute it",
                           (size_t)v->since, (size_t)v->looks, v->looks == 1 ? "" : "s");
+    if (v->since > 0 && v->found_count > 0 && hold_s > 0)
+        pythia__doc_words(d, " after %.3g s", hold_s);
     pythia__doc_words(d, ".%s", v->searched ? " The search for other causes continues." : "");
 }
 

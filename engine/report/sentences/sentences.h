@@ -104,7 +104,8 @@ void pythia__say_verdict_where(struct pythia__doc *d, const struct pythia_report
                                const struct pythia_verdict *v);
 void pythia__say_verdict_why(struct pythia__doc *d, const struct pythia_report_source *s,
                              const struct pythia_group *g, const struct pythia_verdict *v);
-void pythia__say_standing(struct pythia__doc *d, const struct pythia_verdict *v);
+void pythia__say_standing(struct pythia__doc *d, const struct pythia_report_source *s,
+                          const struct pythia_verdict *v);
 void pythia__say_also(struct pythia__doc *d, const struct pythia_report_source *s,
                       const struct pythia_verdict *v);
 /* Nothing where requests to all instances are described. */
