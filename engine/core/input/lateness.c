@@ -25,6 +25,7 @@
 #define KNOWN   20             /* requests of a kind, before its services are expected */
 #define FADE    2000           /* requests of a kind, after which its counts are halved */
 #define FEWER   50 /* one of so many requests may have fewer spans of a service than usual */
+#define COUNTS  32 /* as many spans and more count as one less */
 
 struct slice {
     int64_t least_ns, most_ns;
@@ -40,8 +41,8 @@ struct sender {
 
 struct presence {
     uint32_t service;
-    uint32_t usual, fewest; /* spans in a request: in nearly all; in all since the last fade */
-    double requests, fewer; /* that it took part in; with fewer than the usual number */
+    double requests;         /* that it took part in */
+    uint32_t counts[COUNTS]; /* of these, by the number of its spans in them */
 };
 
 /* The services that requests of a type involve. */
@@ -254,9 +255,8 @@ static void fade_kind(struct kind *k)
     for (size_t i = k->count; i-- > 0;) {
         struct presence *p = &k->services[i];
         p->requests /= 2;
-        p->fewer = 0;
-        p->usual = p->fewest < UINT32_MAX ? p->fewest : p->usual;
-        p->fewest = UINT32_MAX;
+        for (size_t n = 0; n < COUNTS; n++)
+            p->counts[n] /= 2;
         if (p->requests < .5)
             *p = k->services[--k->count];
     }
@@ -265,12 +265,18 @@ static void fade_kind(struct kind *k)
 static void note_spans(struct presence *p, uint32_t spans)
 {
     p->requests++;
-    p->fewest = spans < p->fewest ? spans : p->fewest;
-    p->fewer += spans < p->usual;
-    if (p->fewer * FEWER <= p->requests)
-        return;
-    p->usual = p->fewest;
-    p->fewer = 0;
+    p->counts[spans < COUNTS ? spans : COUNTS - 1]++;
+}
+
+/* Nearly all requests have so many spans of the service, or more. A few that have fewer, as those
+ * that a program had begun before it was watched, do not count. */
+static uint32_t usual_spans(const struct presence *p)
+{
+    double fewer = 0;
+    uint32_t usual = 0;
+    while (usual < COUNTS - 1 && (fewer + p->counts[usual]) * FEWER <= p->requests)
+        fewer += p->counts[usual++];
+    return usual;
 }
 
 static int add_service(struct kind *k, uint32_t service, uint32_t spans)
@@ -284,7 +290,8 @@ static int add_service(struct kind *k, uint32_t service, uint32_t spans)
         return PYTHIA_OK;
     if (pythia_grow(&k->services, &k->capacity, k->count, sizeof(*k->services)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    k->services[k->count++] = (struct presence){service, spans, spans, 1, 0};
+    k->services[k->count] = (struct presence){.service = service};
+    note_spans(&k->services[k->count++], spans);
     return PYTHIA_OK;
 }
 
@@ -347,8 +354,8 @@ enum pythia_assembler_lacks pythia__lateness_lacks(struct pythia__lateness *l, u
             l->services[p->service].wait_ns == 0)
             continue;
         uint32_t spans = spans_of_service(l, p->service, senders, count);
-        if (spans >= p->usual || (l->services[p->service].last_ns > since_ns &&
-                                  l->services[p->service].wait_ns <= l->options.most_ns))
+        if (spans >= usual_spans(p) || (l->services[p->service].last_ns > since_ns &&
+                                        l->services[p->service].wait_ns <= l->options.most_ns))
             continue;
         if (spans == 0)
             return PYTHIA_LACKS_SENDER;
