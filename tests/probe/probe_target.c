@@ -73,7 +73,9 @@ static void lose(bool attempt)
             send(loser, "x", 1, 0) != 1)
             exit(1);
     }
-    while (info.tcpi_total_retrans == 0) {
+    bool again = true; /* the kernel counts a segment just before it reports it */
+    while (info.tcpi_total_retrans == 0 || again) {
+        again = info.tcpi_total_retrans == 0;
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
         size = sizeof(info);
         if (getsockopt(loser, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)

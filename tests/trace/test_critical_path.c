@@ -298,6 +298,13 @@ static void what_ends_late_only_because_starts_are_rounded_is_on_the_path(void *
                     "A[0,20000000] B[1000000,5400000]<A D[2000000,5300000]<B C[5000000,9300000]<A",
                 .client = "A -1000000-> B -1000000-> D -3000000-> /D -0-> /B -0-> C -4300000-> /C "
                           "-10700000-> /A");
+    /* what begins in the millisecond in which B ends, inside of B, did so before C */
+    check_trace(.spans = "A[0,20000000] B[1000000,6900000]<A D[6000000,6400000]<B "
+                         "E[6000000,6300000]<D C[6000000,9300000]<A",
+                .client = "A -1000000-> B -5000000-> D -0-> E -0-> /E -0-> /D -0-> /B -0-> C "
+                          "-3300000-> /C -10700000-> /A");
+    check_trace(.spans = "A[0,20000000] D[6000000,6400000]<A C[6000000,9300000]<A",
+                .client = "A -6000000-> C -3300000-> /C -10700000-> /A");
     /* a finer clock; longer than the rounding; a clock that rounds both ends */
     check_trace(.spans = "A[0,20000000] B[1000001,5400000]<A C[5000000,9300000]<A",
                 .client = "A -5000000-> C -4300000-> /C -10700000-> /A");
@@ -334,6 +341,23 @@ static void what_outlives_only_because_starts_are_rounded_ends_with_its_parent(v
                 .client = "A -1000000-> B -0-> S -7900000-> /S -0-> /B -100000-> C -3500000-> /C "
                           "-7500000-> /A",
                 .completion = "A -9000000-> C -3500000-> /C -7500000-> /A");
+}
+
+/* B began up to a millisecond later than it says, so that S seems to begin after its end: S is moved
+ * into it with all that it does, and keeps its length. */
+static void what_begins_late_only_because_starts_are_rounded_is_in_its_parent(void **state)
+{
+    check_trace(.spans = "A[0,20000000] B[6000000,6546000]<A S[7000000,7271000]<B:call "
+                         "D[7000000,7220000]<S",
+                .client = "A -6000000-> B -275000-> S -0-> D -220000-> /D -51000-> /S -0-> /B "
+                          "-13454000-> /A");
+    /* by more than the rounding; finer clocks: it went on after B */
+    check_trace(.spans = "A[0,20000000] B[6000000,6246000]<A S[7000000,7271000]<B:call",
+                .counts = "outlive 1", .client = "A -6000000-> B -246000-> /B -13754000-> /A",
+                .completion = "A -6000000-> B -1000000-> S -271000-> /S -0-> /B -12729000-> /A");
+    check_trace(.spans = "A[0,20000000] B[6000100,6546000]<A S[7000000,7271000]<B:call",
+                .counts = "outlive 1", .client = "A -6000100-> B -545900-> /B -13454000-> /A",
+                .completion = "A -6000100-> B -999900-> S -271000-> /S -0-> /B -12729000-> /A");
 }
 
 /* ---- behaviour 11, and the definition itself ---- */
@@ -629,6 +653,7 @@ int main(void)
         cmocka_unit_test(of_roots_that_overlap_the_first_is_left_where_the_next_takes_over),
         cmocka_unit_test(what_ends_late_only_because_starts_are_rounded_is_on_the_path),
         cmocka_unit_test(what_outlives_only_because_starts_are_rounded_ends_with_its_parent),
+        cmocka_unit_test(what_begins_late_only_because_starts_are_rounded_is_in_its_parent),
         cmocka_unit_test(the_gaps_of_every_path_add_up_to_its_length),
         cmocka_unit_test(paths_agree_with_their_definition),
         cmocka_unit_test(one_path_can_be_used_for_many_traces),

@@ -14,6 +14,7 @@ struct pythia__path_frame {
     uint64_t cursor, low;     /* the point reached, and where the span begins */
     size_t first, next, last; /* its children, latest end first, are kids[first..last); next is the
                                  first not looked at */
+    bool cut; /* entered before its end, which is late by a rounding (ends_late_by_rounding) */
 };
 
 /* After a deeper trace the frames do not stay in memory: a path of a million spans has other uses
@@ -281,13 +282,15 @@ static void forget_twin(struct walk *w, const struct pythia__path_frame *top, ui
 
 /* Some clocks start spans at whole milliseconds and measure how long they last more finely, as that
  * of OpenTelemetry in Node.js does: what ended before the path goes on seems to end up to one
- * millisecond after that. */
+ * millisecond after that. It began before, too, or is inside of a span of which that is known. */
 static bool ends_late_by_rounding(const struct pythia_trace_span *kid, uint64_t ended,
-                                  uint64_t cursor)
+                                  const struct pythia__path_frame *around)
 {
+    const uint64_t cursor = around->cursor;
     const uint64_t ms = 1000000;
     return ended > cursor && ended - cursor < ms && cursor % ms == 0 && kid->start_ns % ms == 0 &&
-           ended % ms != 0 && kid->start_ns < cursor && kid->joins == PYTHIA_NO_SPAN;
+           ended % ms != 0 && kid->joins == PYTHIA_NO_SPAN &&
+           (kid->start_ns < cursor || (around->cut && kid->start_ns == cursor));
 }
 
 /* The next child of the innermost span that the path goes through, and the end to go in by;
@@ -304,8 +307,7 @@ static uint32_t next_kid(struct walk *w, uint64_t *out)
             continue;
         uint64_t ended = *out = end_of_kid(w, entry);
         /* Clocks are rounded: a child that ends a rounding after the cursor still precedes it. */
-        bool before =
-            ended <= top->cursor || ends_late_by_rounding(&spans[kid], ended, top->cursor);
+        bool before = ended <= top->cursor || ends_late_by_rounding(&spans[kid], ended, top);
         if (before && spans[kid].start_ns >= top->low &&
             (ended > own_end || !runs_apart(w, top, kid)) && !is_entered(w, kid)) {
             if (entry == kid && has_twin(w, kid))
@@ -342,6 +344,15 @@ static int enter_passed(struct walk *w, uint32_t root)
     return ended > cursor ? enter_span(w, root, cursor, true) : enter_span(w, root, ended, false);
 }
 
+/* Go into it from where the path goes on. */
+static int enter_cut(struct walk *w, uint32_t kid)
+{
+    int status = enter_span(w, kid, w->path->frames[w->depth - 1].cursor, false);
+    if (status == PYTHIA_OK)
+        w->path->frames[w->depth - 1].cut = true;
+    return status;
+}
+
 static int walk_backwards(struct walk *w)
 {
     while (w->depth > 0) {
@@ -358,7 +369,7 @@ static int walk_backwards(struct walk *w)
             status = follow_join(w, kid, ended);
         /* It ended late by a rounding; the path must not go back in time. */
         else if (ended > w->path->frames[w->depth - 1].cursor)
-            status = enter_span(w, kid, w->path->frames[w->depth - 1].cursor, false);
+            status = enter_cut(w, kid);
         else
             status = enter_span(w, kid, ended, false);
         if (status != PYTHIA_OK)

@@ -234,6 +234,13 @@ static bool is_call_after_parent(const struct pythia_trace_span *span,
     return span->relation == PYTHIA_RELATION_CALL && start_ns > end_ns && (same || servers);
 }
 
+/* Does a span start at a whole millisecond, and end where its more finely measured length leads? */
+static bool starts_roughly(uint64_t start_ns, uint64_t end_ns)
+{
+    const uint64_t ms = 1000000;
+    return start_ns % ms == 0 && end_ns % ms != 0;
+}
+
 /* Clocks that start spans at whole milliseconds and measure how long they last more finely, as that
  * of OpenTelemetry in Node.js does, let a span seem to end up to a millisecond after the one around
  * it. And there the spans of handlers in Express end with an event of the response, which waits
@@ -245,11 +252,23 @@ static bool ends_with_parent(const struct pythia_trace_span *span,
                              const struct pythia__fit *above, uint64_t begun_ns)
 {
     const uint64_t ms = 1000000;
-    if (span->start_ns % ms != 0 || span->end_ns % ms == 0)
+    if (!starts_roughly(span->start_ns, span->end_ns))
         return false;
     bool with_call = parent->relation == PYTHIA_RELATION_CALL && !above->later &&
                      begun_ns % ms == 0 && span->start_ns <= begun_ns + ms;
     return with_call || span->end_ns - above->end_ns < ms;
+}
+
+/* Does a span seem to begin after the end of the one around it, because both starts were cut to
+ * whole milliseconds? Each was so by less than one. */
+static bool is_after_by_rough_start(const struct pythia_trace_span *span,
+                                    const struct pythia_trace_span *parent,
+                                    const struct pythia__fit *above)
+{
+    const uint64_t ms = 1000000;
+    return span->start_ns > above->end_ns && span->end_ns - above->end_ns < ms &&
+           starts_roughly(span->start_ns, span->end_ns) &&
+           starts_roughly(parent->start_ns - (uint64_t)above->moved_ns, above->end_ns);
 }
 
 /* Had a span ended before the one around it, or does it only seem to end later? */
@@ -294,11 +313,13 @@ static bool fit_into_clock(struct pythia__forest *f, const struct pythia__clocks
     struct pythia__fit *fit = &f->fits[at];
     const struct pythia_trace_span *parent = &f->spans[span->parent];
     const struct pythia__fit *above = &f->fits[span->parent];
-    bool same = fit->same, apart = !same && pythia__clocks_are_apart(f, span, parent);
+    bool same = fit->same, apart = !same && pythia__clocks_are_apart(f, span, parent),
+         rough = same && is_after_by_rough_start(span, parent, above);
     uint64_t base_ns = same ? 0 : (uint64_t)pythia__clocks_shift(c, f, at),
              above_ns = same ? 0 : (uint64_t)above->moved_ns;
-    fit->later = !apart && is_call_after_parent(span, parent, span->start_ns + base_ns,
-                                                above->end_ns + above_ns, same);
+    fit->later = !apart && !rough &&
+                 is_call_after_parent(span, parent, span->start_ns + base_ns,
+                                      above->end_ns + above_ns, same);
     bool waits =
         (span->relation == PYTHIA_RELATION_CALL && !fit->later) ||
         (span->relation == PYTHIA_RELATION_UNKNOWN && same && ended_before(span, parent, above));
@@ -307,6 +328,11 @@ static bool fit_into_clock(struct pythia__forest *f, const struct pythia__clocks
     shift_span(span, (int64_t)base_ns);
     int64_t moved_ns = same ? above->moved_ns : fit_clock(span, parent, waits);
     shift_span(span, moved_ns);
+    if (rough && waits) { /* cut, it would have no length left */
+        int64_t by_ns = fit_clock(span, parent, waits);
+        shift_span(span, by_ns);
+        moved_ns += by_ns;
+    }
     fit->moved_ns = (int64_t)(base_ns + (uint64_t)moved_ns);
     if (apart)
         pythia__repair(span, PYTHIA_REPAIR_CLOCK_BASE);
