@@ -343,8 +343,8 @@ static void what_outlives_only_because_starts_are_rounded_ends_with_its_parent(v
                 .completion = "A -9000000-> C -3500000-> /C -7500000-> /A");
 }
 
-/* B began up to a millisecond later than it says, so that S seems to begin after its end: S is moved
- * into it with all that it does, and keeps its length. */
+/* B began up to a millisecond later than it says, so that S seems to begin after its end: S is
+ * moved into it with all that it does, and keeps its length. */
 static void what_begins_late_only_because_starts_are_rounded_is_in_its_parent(void **state)
 {
     check_trace(.spans = "A[0,20000000] B[6000000,6546000]<A S[7000000,7271000]<B:call "
