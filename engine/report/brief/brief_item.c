@@ -308,6 +308,9 @@ static void add_condition(const struct pythia__brief *b, const struct pythia_exp
     if (x->kind == PYTHIA_KEY_HAS) {
         pythia__doc_words(b->d, strcmp(condition, ">= 1") == 0 ? "with " : "without ");
         pythia__doc_key(b->d, names_of(b), x);
+    } else if (x->kind == PYTHIA_KEY_MEMBER && strncmp(condition, "does", 4) == 0) {
+        pythia__doc_words(b->d, strcmp(condition, "does") == 0 ? "" : "unless ");
+        pythia__doc_key(b->d, names_of(b), x);
     } else {
         pythia__doc_key(b->d, names_of(b), x);
         pythia__doc_words(b->d, x->kind == PYTHIA_KEY_COUNT ? " called " : " ");

@@ -196,18 +196,25 @@ void pythia__doc_type_names(struct pythia__doc *d, const struct pythia_vocabular
 
 /* ---- keys ---- */
 
+#define HAS " has " /* between a key and one of its values */
+
 void pythia__doc_key(struct pythia__doc *d, const struct pythia_vocabulary *v,
                      const struct pythia_explanation *x)
 {
-    struct pythia_text full = pythia_text_of(x->name);
     if (x->tracepoint != PYTHIA_NONE) {
         pythia__doc_point(d, v, x->tracepoint);
         return;
     }
-    const char *at = find_last(full, '@');
-    struct pythia_text shortest = {full.bytes,
-                                   at && at > full.bytes ? (size_t)(at - full.bytes) : full.size};
+    /* "ATTRIBUTE@ORIGIN has VALUE"; an origin may have another '@' in it, as scopes of npm do. */
+    const char *has = x->kind == PYTHIA_KEY_MEMBER ? strstr(x->name, HAS) : NULL;
+    struct pythia_text full = {x->name, has ? (size_t)(has - x->name) : strlen(x->name)};
+    const char *at = full.size > 1 ? memchr(full.bytes + 1, '@', full.size - 1) : NULL;
+    struct pythia_text shortest = {full.bytes, at ? (size_t)(at - full.bytes) : full.size};
     pythia__doc_name(d, PYTHIA__DOC_KEY, shortest, full, full);
+    if (has) {
+        pythia__doc_words(d, HAS);
+        pythia__doc_text(d, PYTHIA__DOC_WORDS, pythia_text_of(has + strlen(HAS)));
+    }
 }
 
 /* ---- places ---- */

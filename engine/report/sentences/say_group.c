@@ -159,7 +159,8 @@ void pythia__say_means(struct pythia__doc *d, const char *before,
     if (has) {
         pythia__doc_words(d, with ? " with it, " : " without it, ");
     } else {
-        pythia__doc_words(d, " when ");
+        /* "does", or "does not", follows a key that "has" a value. */
+        pythia__doc_words(d, strncmp(condition, "does", 4) == 0 ? " when it " : " when ");
         pythia__doc_text(d, PYTHIA__DOC_WORDS, pythia_text_of(condition));
         pythia__doc_words(d, ", ");
     }
