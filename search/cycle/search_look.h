@@ -98,4 +98,7 @@ int pythia__look_is_spread(struct pythia__looking *l, bool *spread);
  * asked after pythia__look_mark. */
 bool pythia__look_is_past(const struct pythia__looking *l, const struct pythia_finding *cause);
 
+/* Does nothing pass there? */
+bool pythia__look_is_deserted(const struct pythia__looking *l, const struct pythia_finding *cause);
+
 #endif

@@ -131,7 +131,7 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
     for (size_t i = 0; i < s->problem_count; i++) {
         unknown += !pythia_space_type(s->space, s->problems[i].unsplit);
         s->problems[i].requests = s->problems[i].carried = 0;
-        s->problems[i].grown = s->problems[i].retried = false;
+        s->problems[i].grown = s->problems[i].deserted = s->problems[i].retried = false;
         s->keeping[i].evidence = NULL;
     }
     for (size_t i = 0; i < count; i++) {

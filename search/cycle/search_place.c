@@ -99,6 +99,14 @@ bool pythia__look_is_past(const struct pythia__looking *l, const struct pythia_f
     return true;
 }
 
+bool pythia__look_is_deserted(const struct pythia__looking *l, const struct pythia_finding *cause)
+{
+    for (size_t e = 0; e < l->ranking.edge_count; e++)
+        if (pythia_place_has(&cause->place, l->seen, l->ranking.edges[e].edge))
+            return false;
+    return true;
+}
+
 /* ---- the largest that is not known ---- */
 
 int pythia__look_find(struct pythia__looking *l, struct pythia__target *edge,

@@ -620,6 +620,8 @@ static void drop_past_causes(struct pythia__looking *l)
     for (size_t c = 0; c < p->cause_count; c++)
         if (!pythia__look_is_past(l, &p->causes[c]))
             p->causes[kept++] = p->causes[c];
+        else
+            p->deserted = p->deserted || pythia__look_is_deserted(l, &p->causes[c]);
     p->cause_count = kept;
     l->k->past = 0;
 }

@@ -220,14 +220,15 @@ static bool has_d5(const struct run *r)
     return v->state == PYTHIA_VERDICT_FOUND && strcmp(place_of(r), "inside D5") == 0;
 }
 
-/* Evidence has to speak for a minute against a verdict: how many cycles of other requests that end
- * after it does it take until D5 is no longer what was found? */
+/* How many cycles of other requests it takes until D5 is no longer what was found. Where requests
+ * still pass it, evidence has to speak against it for a minute, and those that end later count. */
 static size_t cycles_to_refute(struct run *r, const char *(*text)(uint64_t))
 {
     size_t first = r->s.cycles, late = 0;
     while (has_d5(r) && late < 20) {
         stream_run(&r->s, r->s.cycles + 1, text);
-        late += r->s.seen[r->s.cycles - 1].end_ms >= r->s.seen[first].end_ms + 60000;
+        late += text == released ||
+                r->s.seen[r->s.cycles - 1].end_ms >= r->s.seen[first].end_ms + 60000;
     }
     return late;
 }

@@ -530,6 +530,11 @@ static void a_disturbance_that_stays_changes_it(void **state)
     struct pythia_problem grown = problem(PYTHIA_PROBLEM_SEARCHING);
     grown.grown = true;
     assert_int_equal(take(&v, 44, grown)->reason, PYTHIA_VERDICT_GROWN);
+    take(&v, 45, with_cause(finding(7, .5, .1)));
+    struct pythia_problem deserted = problem(PYTHIA_PROBLEM_SEARCHING);
+    deserted.deserted = true;
+    assert_int_equal(take(&v, 46, deserted)->reason, PYTHIA_VERDICT_REFUTED);
+    assert_int_equal(v.list[0].found_count, 0);
     hold_ns = 0;
     pythia_verdicts_free(&v);
     (void)state;

@@ -140,9 +140,10 @@ struct pythia_problem {
                             no causes, and PINNED if a cause is only as near as pins let it be
                             seen; else NONE */
     uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
-    bool grown;   /* contexts turned up in the type, and in the last cycle each cause that was found
+    bool grown; /* contexts turned up in the type, and in the last cycle each cause that was found
                     was looked for anew */
-    bool retried; /* the search began again by itself in the last cycle */
+    bool deserted; /* in the last cycle a cause was given up because no request passes its place */
+    bool retried;  /* the search began again by itself in the last cycle */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
     uint64_t carried; /* of the requests, those that were evidence of earlier cycles too */

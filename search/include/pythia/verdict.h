@@ -28,7 +28,8 @@
  * Where requests are many, two cycles take seconds, and a disturbance of a minute would change the
  * verdict twice. So evidence also has to speak against a verdict of state FOUND for `hold_ns`, from
  * the first of these cycles to the last, before it changes. Only trace points that turn up within a
- * place change it at once. */
+ * place change it at once, and a place that the search gives up because no request passes it: a new
+ * release does not have it, for instance. */
 
 #define PYTHIA_VERDICT_DOUBTS 2
 #define PYTHIA_VERDICT_SEEN   2
