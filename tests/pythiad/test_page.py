@@ -164,7 +164,7 @@ class Findings(PageCase):
     def test_a_card_names_no_place_where_none_stands_out(self):
         self.open("#/findings")
         verdict = {"spread": True, "found": [{}], "where": "No single place stands out."}
-        self.run_script(f"void import('/page/pieces.js').then(pieces => document.querySelector('main').append(pieces.causes({json.dumps(verdict)})))")
+        self.run_script(f"void import('/page/pieces.js').then(pieces => document.body.append(pieces.causes({json.dumps(verdict)})))")
         self.shows("No single place stands out.")
 
     def test_causes_are_cards_and_the_worst_is_first(self):
