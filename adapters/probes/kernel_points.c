@@ -41,7 +41,7 @@ static const char *const keys[PYTHIA_KERNEL_SUMS] = {
 static const char *const waits[PYTHIA_KERNEL_WAITS] = {"run_queue", "block_io", "futex", "network",
                                                        "poll",      "sleep",    "other"};
 
-const struct pythia_kernel_topic pythia_kernel_topics[] = {
+const struct pythia_kernel_topic pythia_kernel_topics[PYTHIA_KERNEL_TOPICS + 1] = {
     {"waits", WAIT_EVENTS, BIT(PYTHIA_KERNEL_WAITS) - 1},
     {"block_io", BIT(PYTHIA_KERNEL_BLOCK_ISSUE),
      BIT(PYTHIA_KERNEL_BLOCK_REQUESTS) | BIT(PYTHIA_KERNEL_BLOCK_BYTES)},

@@ -1,11 +1,11 @@
 /* The program of a site is put together by hand, so that neither a compiler nor a library has to be
  * in the process that has the privilege to load it. It only branches forward, and its record is on
- * its stack, since a per-CPU map could be written by two threads that take turns.
+ * its stack, since a per-CPU map could be written by two threads that take turns. A hit outside of
+ * a request branches to the end, where one of some is reported.
  *
  * r6: the registers of the thread (struct pt_regs), or the fields of a trace point.
  * r7: process id << 32 | thread id.
- * r8: when that thread has sent on the socket that a trace point is about; or, of a site that has
- *     `outside`, PYTHIA_PROBE_OUTSIDE for a hit outside of a request, and else 0.
+ * r8: when that thread has sent on the socket that a trace point is about.
  * On the stack, from its upper end: the key of a map, its value, the record. */
 #define _GNU_SOURCE
 #include "pythia/probe_program.h"
@@ -20,10 +20,14 @@
 _Static_assert(sizeof(struct pythia_probe_sender) == sizeof(struct pythia_probe_mark),
                "both have the same place on the stack");
 
+#define OUTSIDE_BRANCHES_MAX 4
+
 struct program {
     struct bpf_insn *out;
     size_t count;
-    int16_t record; /* where it begins, from r10 */
+    int16_t record;                       /* where it begins, from r10 */
+    size_t outside[OUTSIDE_BRANCHES_MAX]; /* branches of hits outside of requests */
+    size_t outside_count;
 };
 
 static void add_instruction(struct program *p, uint8_t code, uint8_t dst, uint8_t src, int16_t off,
@@ -105,12 +109,10 @@ static void put_value(struct program *p, int map)
     call_with_key(p, map, BPF_FUNC_map_update_elem);
 }
 
-/* Exit if r0 is 0: what was looked up is not in its map. */
-static void exit_if_absent(struct program *p)
+/* The hit is outside of a request if r0 compares so. */
+static void leave_request(struct program *p, uint8_t comparison, int32_t imm)
 {
-    size_t present = begin_branch(p, BPF_JNE, 0);
-    exit_program(p);
-    end_branch(p, present);
+    p->outside[p->outside_count++] = begin_branch(p, comparison, imm);
 }
 
 /* Find the thread of r7 in the map of those that are in a request: r0 is its mark, or 0. */
@@ -149,19 +151,6 @@ static void unmark_thread(struct program *p, const struct pythia_probe_site_prog
     end_branch(p, absent);
 }
 
-/* Go on with a hit outside of a request by chance. */
-static void sample_outside(struct program *p)
-{
-    size_t present = begin_branch(p, BPF_JNE, 0);
-    call_helper(p, BPF_FUNC_get_prandom_u32);
-    add_immediate(p, BPF_AND, 0, PYTHIA_PROBE_OUTSIDE_ONE_OF - 1);
-    size_t chosen = begin_branch(p, BPF_JEQ, 0);
-    exit_program(p);
-    end_branch(p, chosen);
-    load_constant(p, 8, 0, PYTHIA_PROBE_OUTSIDE);
-    end_branch(p, present);
-}
-
 /* Whatever the role asks for before anything is reported. */
 static void play_role(struct program *p, const struct pythia_probe_site_program *site)
 {
@@ -171,10 +160,7 @@ static void play_role(struct program *p, const struct pythia_probe_site_program 
         unmark_thread(p, site);
     } else if (site->role == PYTHIA_PROBE_WITHIN) {
         find_mark(p, site->threads);
-        if (site->outside)
-            sample_outside(p);
-        else
-            exit_if_absent(p);
+        leave_request(p, BPF_JEQ, 0);
         if (site->subject.thread)
             add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 7, 0,
                             offsetof(struct pythia_probe_mark, thread), 0);
@@ -197,11 +183,9 @@ static void follow_state(struct program *p, const struct pythia_probe_site_progr
     size_t open = begin_branch(p, BPF_JNE, TCP_CLOSE);
     set_socket_key(p, site);
     call_with_key(p, site->senders, BPF_FUNC_map_delete_elem);
-    exit_program(p);
+    add_immediate(p, BPF_MOV, 0, TCP_CLOSE);
     end_branch(p, open);
-    size_t connects = begin_branch(p, BPF_JEQ, TCP_SYN_SENT);
-    exit_program(p);
-    end_branch(p, connects);
+    leave_request(p, BPF_JNE, TCP_SYN_SENT);
 }
 
 /* Note that the thread of r7 sends on the socket. */
@@ -227,7 +211,7 @@ static void find_thread(struct program *p, const struct pythia_probe_site_progra
     if (site->subject.socket && !site->subject.sends) {
         set_socket_key(p, site);
         call_with_key(p, site->senders, BPF_FUNC_map_lookup_elem);
-        exit_if_absent(p);
+        leave_request(p, BPF_JEQ, 0);
         add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 7, 0,
                         offsetof(struct pythia_probe_sender, thread), 0);
         add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 8, 0,
@@ -306,52 +290,76 @@ static void fetch_text(struct program *p, size_t at, size_t text, size_t bytes)
     store_register(p, 0, at);
 }
 
-size_t pythia_probe_program(const struct pythia_probe_site_program *site, struct bpf_insn *out)
+/* Put the record into the ring of the current processor. */
+static void put_record(struct program *p, int rings, size_t size)
+{
+    add_instruction(p, BPF_ALU64 | BPF_X | BPF_MOV, 1, 6, 0, 0);
+    load_constant(p, 2, BPF_PSEUDO_MAP_FD, (uint32_t)rings);
+    load_constant(p, 3, 0, BPF_F_CURRENT_CPU);
+    load_address(p, 4, 0);
+    add_immediate(p, BPF_MOV, 5, (int32_t)size);
+    call_helper(p, BPF_FUNC_perf_event_output);
+    exit_program(p);
+}
+
+/* Report a hit with its arguments. */
+static void report_hit(struct program *p, const struct pythia_probe_site_program *site, size_t size)
 {
     const size_t values = sizeof(struct pythia_probe_hit), text = values + 8 * site->count;
     size_t slots = (size_t)__builtin_popcount(site->texts), slots_used = 0,
-           slot = slots ? PYTHIA_PROBE_TEXT_BYTES / slots : 0,
-           size = text + (slots ? PYTHIA_PROBE_TEXT_BYTES : 0);
-    struct program p = {out, 0, (int16_t)(VALUE_AT - (int)size)};
+           slot = slots ? PYTHIA_PROBE_TEXT_BYTES / slots : 0;
+    for (size_t at = 0; at < size; at += 8)
+        add_instruction(p, BPF_ST | BPF_MEM | BPF_DW, 10, 0, (int16_t)(p->record + (int16_t)at), 0);
+    call_helper(p, BPF_FUNC_ktime_get_ns);
+    store_register(p, 0, offsetof(struct pythia_probe_hit, time_ns));
+    store_register(p, 7, offsetof(struct pythia_probe_hit, thread));
+    load_constant(p, 1, 0,
+                  site->number | (uint64_t)site->texts << 32 | (uint64_t)site->count << 48);
+    store_register(p, 1, offsetof(struct pythia_probe_hit, number));
+    for (size_t i = 0; i < site->count; i++) {
+        fetch_argument(p, &site->operands[i], values + 8 * i);
+        if (site->texts >> i & 1)
+            fetch_text(p, values + 8 * i, text + slots_used++ * slot, slot);
+    }
+    if (site->subject.socket)
+        store_register(p, 8, values);
+    put_record(p, site->rings, size);
+}
+
+/* Report a hit outside of a request by chance. It comes here before its thread is known, too. */
+static void sample_outside(struct program *p, const struct pythia_probe_site_program *site)
+{
+    for (size_t i = 0; i < p->outside_count; i++)
+        end_branch(p, p->outside[i]);
+    call_helper(p, BPF_FUNC_get_prandom_u32);
+    add_immediate(p, BPF_AND, 0, PYTHIA_PROBE_OUTSIDE_ONE_OF - 1);
+    size_t chosen = begin_branch(p, BPF_JEQ, 0);
+    exit_program(p);
+    end_branch(p, chosen);
+    call_helper(p, BPF_FUNC_ktime_get_ns);
+    store_register(p, 0, offsetof(struct pythia_probe_hit, time_ns));
+    load_constant(p, 1, 0, 0);
+    store_register(p, 1, offsetof(struct pythia_probe_hit, thread));
+    load_constant(p, 1, 0, site->number | PYTHIA_PROBE_OUTSIDE);
+    store_register(p, 1, offsetof(struct pythia_probe_hit, number));
+    put_record(p, site->rings, sizeof(struct pythia_probe_hit));
+}
+
+size_t pythia_probe_program(const struct pythia_probe_site_program *site, struct bpf_insn *out)
+{
+    const size_t size = sizeof(struct pythia_probe_hit) + 8 * site->count +
+                        (site->texts ? PYTHIA_PROBE_TEXT_BYTES : 0);
+    struct program p = {.out = out, .record = (int16_t)(VALUE_AT - (int)size)};
     add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 6, 1, 0, 0);
-    if (site->outside)
-        add_immediate(&p, BPF_MOV, 8, 0);
     find_thread(&p, site);
     if (site->subject.state)
         follow_state(&p, site);
     play_role(&p, site);
-    if (site->subject.sends) {
+    if (site->subject.sends)
         note_sender(&p, site);
-        return p.count;
-    }
-    for (size_t at = 0; at < size; at += 8)
-        add_instruction(&p, BPF_ST | BPF_MEM | BPF_DW, 10, 0, (int16_t)(p.record + (int16_t)at), 0);
-    call_helper(&p, BPF_FUNC_ktime_get_ns);
-    store_register(&p, 0, offsetof(struct pythia_probe_hit, time_ns));
-    store_register(&p, 7, offsetof(struct pythia_probe_hit, thread));
-    load_constant(&p, 1, 0,
-                  site->number | (uint64_t)site->texts << 32 | (uint64_t)site->count << 48);
-    if (site->outside) {
-        add_instruction(&p, BPF_ALU64 | BPF_X | BPF_OR, 1, 8, 0, 0);
-        add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 0, 8, 0, 0);
-    }
-    store_register(&p, 1, offsetof(struct pythia_probe_hit, number));
-    size_t nothing_of_arguments = site->outside ? begin_branch(&p, BPF_JNE, 0) : 0;
-    for (size_t i = 0; i < site->count; i++) {
-        fetch_argument(&p, &site->operands[i], values + 8 * i);
-        if (site->texts >> i & 1)
-            fetch_text(&p, values + 8 * i, text + slots_used++ * slot, slot);
-    }
-    if (site->outside)
-        end_branch(&p, nothing_of_arguments);
-    if (site->subject.socket)
-        store_register(&p, 8, values);
-    add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 1, 6, 0, 0);
-    load_constant(&p, 2, BPF_PSEUDO_MAP_FD, (uint32_t)site->rings);
-    load_constant(&p, 3, 0, BPF_F_CURRENT_CPU);
-    load_address(&p, 4, 0);
-    add_immediate(&p, BPF_MOV, 5, (int32_t)size);
-    call_helper(&p, BPF_FUNC_perf_event_output);
-    exit_program(&p);
+    else
+        report_hit(&p, site, size);
+    if (p.outside_count > 0)
+        sample_outside(&p, site);
     return p.count;
 }

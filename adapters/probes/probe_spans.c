@@ -69,7 +69,8 @@ struct pythia_probe_spans {
     char *host;                          /* owned: of a trace; NULL: it is this machine */
     bool begun;                          /* the definitions were written */
     struct pythia_probe_numbers numbers;
-    uint64_t *outside; /* owned; hits, by point of the rules */
+    uint64_t *outside;                             /* owned; hits, by point of the rules */
+    uint64_t kernel_outside[PYTHIA_KERNEL_EVENTS]; /* hits */
 };
 
 int pythia_probe_spans_create(const struct pythia_probe_rules *rules,
@@ -636,6 +637,8 @@ int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_pro
         s->numbers.outside += PYTHIA_PROBE_OUTSIDE_ONE_OF;
         if (d.point > 0)
             s->outside[d.point - 1] += PYTHIA_PROBE_OUTSIDE_ONE_OF;
+        if (d.kernel_event > 0)
+            s->kernel_outside[d.kernel_event - 1] += PYTHIA_PROBE_OUTSIDE_ONE_OF;
         return PYTHIA_OK;
     }
     if (d.kernel_event)
@@ -653,6 +656,12 @@ int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_pro
 uint64_t pythia_probe_spans_outside(const struct pythia_probe_spans *s, size_t point)
 {
     return s->outside[point];
+}
+
+uint64_t pythia_probe_spans_kernel_outside(const struct pythia_probe_spans *s,
+                                           enum pythia_kernel_event event)
+{
+    return s->kernel_outside[event];
 }
 
 /* ---- frames ---- */

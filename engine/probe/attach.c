@@ -169,8 +169,7 @@ int pythia__site_open(const struct pythia__rings *r, const struct pythia_probe_m
         .role = m->role,
         .mark = m->mark,
         .rings = r->map,
-        .threads = r->threads,
-        .outside = m->role == PYTHIA_PROBE_WITHIN};
+        .threads = r->threads};
     if (site->semaphore <= UINT32_MAX)
         return open_with_program(&attributes, m->id.pid, &code, e);
     pythia_error_set(e, PYTHIA_ELIMIT, "its semaphore is beyond 4 GiB of the file");

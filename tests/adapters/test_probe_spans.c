@@ -456,6 +456,18 @@ static void a_retransmit_is_of_the_spans_that_were_open_when_it_was_sent(void **
     assert_int_equal(pythia_probe_spans_numbers(spans).outside, 1);
 }
 
+/* Whether a thread is in a request or not: such a hit has none. */
+static void a_sample_says_how_many_events_of_the_kernel_are_outside_of_requests(void **state)
+{
+    const uint32_t number = EVENT_NUMBER(PYTHIA_KERNEL_PAGE_FAULT);
+    begin_with_kernel("page_faults");
+    for (uint64_t i = 0; i < 3; i++)
+        assert_int_equal(hit_with(10 + i, 0, PYTHIA_PROBE_OUTSIDE | number, 0, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_kernel_outside(spans, PYTHIA_KERNEL_PAGE_FAULT), 3 * 64);
+    assert_int_equal(pythia_probe_spans_kernel_outside(spans, PYTHIA_KERNEL_WAKING), 0);
+    assert_int_equal(pythia_probe_spans_numbers(spans).outside, 3 * 64);
+}
+
 static void retransmits_are_unknown_without_the_events_that_find_the_sender(void **state)
 {
     static const enum pythia_kernel_event needed[] = {PYTHIA_KERNEL_CONNECT, PYTHIA_KERNEL_SEND,
@@ -809,6 +821,7 @@ int main(void)
         WITH_RULES(waits_are_told_by_their_reason),
         WITH_RULES(a_span_has_what_happened_while_it_was_open),
         WITH_RULES(a_retransmit_is_of_the_spans_that_were_open_when_it_was_sent),
+        WITH_RULES(a_sample_says_how_many_events_of_the_kernel_are_outside_of_requests),
         WITH_RULES(retransmits_are_unknown_without_the_events_that_find_the_sender),
         WITH_RULES(a_wait_is_a_child_of_the_span_that_is_open),
         WITH_RULES(a_wait_is_recorded_while_its_point_is_open),

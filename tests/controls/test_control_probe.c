@@ -398,6 +398,22 @@ static void add_own_hit(uint64_t time_ns, uint32_t number)
     add_hit_of((uint64_t)getpid() << 32 | (uint64_t)getpid(), time_ns, number);
 }
 
+static int add_note(void *context, const struct pythia_control_point *point)
+{
+    if (point->note)
+        pythia_buf_printf(context, "%.*s %s\n", (int)point->id.size, point->id.bytes, point->note);
+    return PYTHIA_OK;
+}
+
+static void expect_notes(const char *expected)
+{
+    struct pythia_buf got = {0};
+    pythia_buf_puts(&got, "");
+    assert_int_equal(plane->ops->inventory(plane, add_note, &got), PYTHIA_OK);
+    assert_string_equal(got.size ? got.bytes : "", expected);
+    pythia_buf_free(&got);
+}
+
 /* 80 hits are sampled of those outside of requests, of 10.4 us each, in a second or more: they
  * stand for 53.2 ms, and surely for 35.4. */
 static void hit_outside_of_requests(void)
@@ -443,7 +459,9 @@ static void a_point_that_costs_much_outside_of_requests_is_refused(void **state)
     expect_silence();
     assert_int_equal(plane_apply(plane, "", 8, now_ns), PYTHIA_OK);
     expect_observed("shop shop:sell applied 8\nshop shop:slow applied 8\n");
+    expect_notes("shop:slow costs too much outside of requests\n");
     assert_int_equal(plane_apply(plane, "shop:slow", 9, now_ns), PYTHIA_OK); /* once more */
+    expect_notes("");
     serve("within", "slow__start", "attached 3");
     serve("within", "slow__done", "attached 4");
     expect_observed("shop shop:sell applied 9\nshop shop:slow applied 9\n");
@@ -690,7 +708,7 @@ static void serve_kernel(const char *verb, const char *event, const char *answer
     assert_int_equal(send(helper, got, (size_t)bytes, 0), bytes);
 }
 
-static void begin_with_kernel(void)
+static void begin_with_kernel(const char *limit)
 {
     char text[512];
     int size = snprintf(text, sizeof(text),
@@ -698,7 +716,7 @@ static void begin_with_kernel(void)
                         "  sell: {request: true}\n  slow: {kernel: [page_faults, block_io]}\n",
                         program);
     write_file(with_library, text, (size_t)size);
-    begin_with(with_library, NULL);
+    begin_with(with_library, limit);
     expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
     greet();
     assert_int_equal(plane_apply(plane, "shop:slow", 7, now_ns), PYTHIA_OK);
@@ -708,7 +726,7 @@ static void begin_with_kernel(void)
 
 static void the_kernel_is_asked_while_a_point_that_needs_it_is_open(void **state)
 {
-    begin_with_kernel();
+    begin_with_kernel(NULL);
     serve_kernel("within", "page_fault", "attached 3");
     expect_observed("shop shop:sell applied 7\nshop shop:slow pending 0\n");
     serve_kernel("within", "block_issue", "attached 4");
@@ -728,7 +746,7 @@ static void the_kernel_is_asked_while_a_point_that_needs_it_is_open(void **state
 /* Root has not listed it: the point is open, without these keys. */
 static void a_point_is_open_without_the_kernel_too(void **state)
 {
-    begin_with_kernel();
+    begin_with_kernel(NULL);
     serve_kernel("within", "page_fault", "refused");
     serve_kernel("within", "block_issue", "refused");
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
@@ -751,7 +769,7 @@ static void expect_layers(const char *expected)
     pythia_buf_free(&got);
 }
 
-static void begin_with_waits(void)
+static void begin_with_waits(const char *limit)
 {
     char text[512];
     int size = snprintf(text, sizeof(text),
@@ -759,7 +777,7 @@ static void begin_with_waits(void)
                         "  sell: {request: true}\n  futex: {wait: futex}\n",
                         program);
     write_file(with_library, text, (size_t)size);
-    begin_with(with_library, NULL);
+    begin_with(with_library, limit);
     expect_observed("shop shop:sell applied 0\nshop shop:futex applied 0\n");
     greet();
 }
@@ -770,7 +788,7 @@ static const char *const wait_events[] = {"switch_out", "switch_in", "waking", "
 /* Its events alone are asked for. A wait has no price that was measured, and is the kernel's. */
 static void a_wait_is_a_point_of_the_kernel(void **state)
 {
-    begin_with_waits();
+    begin_with_waits(NULL);
     assert_int_equal(plane_apply(plane, "shop:futex", 7, now_ns), PYTHIA_OK);
     for (size_t i = 0; i < 4; i++)
         serve_kernel("within", wait_events[i], "attached 3");
@@ -783,11 +801,110 @@ static void a_wait_is_a_point_of_the_kernel(void **state)
 
 static void a_wait_is_refused_without_the_kernel(void **state)
 {
-    begin_with_waits();
+    begin_with_waits(NULL);
     assert_int_equal(plane_apply(plane, "shop:futex", 7, now_ns), PYTHIA_OK);
     for (size_t i = 0; i < 5; i++)
         serve_kernel("within", wait_events[i], "refused");
     expect_observed("shop shop:sell applied 7\nshop shop:futex refused 0\n");
+}
+
+/* 90 hits are sampled of those outside of requests, with numbers from `first` to `last`, in a second
+ * or more. A hit costs 160 ns, a fifth of a nop: they stand for .92 ms, and surely for .63. */
+static void hit_the_kernel_outside(uint32_t first, uint32_t last)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_probe_feed *feed = pythia_control_probe_feed(plane);
+    read_twice(feed, &frames);
+    now_ns += S;
+    struct pythia_buf got = {0};
+    plane_observe(plane, now_ns, &got);
+    for (uint32_t i = 0; i < 90; i++)
+        add_hit_of(0, 10, PYTHIA_PROBE_OUTSIDE | (first + i % (last - first + 1)));
+    nanosleep(&(struct timespec){1, 1000000}, NULL); /* between two counts */
+    read_twice(feed, &frames);
+    pythia_probe_feed_release(feed);
+    pythia_buf_free(&frames);
+    pythia_buf_free(&got);
+}
+
+static void open_kernel_points(const char *limit)
+{
+    begin_with_kernel(limit);
+    serve_kernel("within", "page_fault", "attached 3");
+    serve_kernel("within", "block_issue", "attached 4");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+}
+
+/* The point is open without its key; what else it asks of the kernel stays. */
+static void events_of_the_kernel_that_cost_much_outside_of_requests_are_closed(void **state)
+{
+    open_kernel_points("outside-ns=500000");
+    hit_the_kernel_outside(3, 3);
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    serve_kernel("detach", "page_fault", "detached");
+    expect_notes("shop:slow lacks keys of the kernel, which cost too much outside of requests\n");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    expect_silence();
+    assert_int_equal(plane_apply(plane, "", 8, now_ns), PYTHIA_OK);
+    serve("detach", "slow__start", "detached");
+    serve("detach", "slow__done", "detached");
+    serve_kernel("detach", "block_issue", "detached");
+    expect_notes("");
+    assert_int_equal(plane_apply(plane, "shop:slow", 9, now_ns), PYTHIA_OK);
+    expect_observed("shop shop:sell applied 9\nshop shop:slow pending 0\n");
+    serve("within", "slow__start", "attached 5");
+    serve("within", "slow__done", "attached 6");
+    serve_kernel("within", "block_issue", "attached 7");
+    expect_silence(); /* nothing asks for it again so soon, */
+    expect_observed("shop shop:sell applied 9\nshop shop:slow applied 9\n");
+    now_ns += 590 * S;
+    expect_observed("shop shop:sell applied 9\nshop shop:slow applied 9\n");
+    serve("within", "slow__start", "attached 5");
+    serve("within", "slow__done", "attached 6");
+    serve_kernel("within", "block_issue", "attached 7");
+    now_ns += 8 * S;
+    expect_observed("shop shop:sell applied 9\nshop shop:slow pending 0\n");
+    serve("within", "slow__start", "attached 5");
+    serve("within", "slow__done", "attached 6");
+    serve_kernel("within", "page_fault", "attached 8"); /* but after ten minutes */
+    serve_kernel("within", "block_issue", "attached 7");
+    expect_notes("");
+    expect_observed("shop shop:sell applied 9\nshop shop:slow applied 9\n");
+}
+
+static void events_of_the_kernel_may_cost_a_little_outside_of_requests(void **state)
+{
+    static const char *const limits[] = {"outside-ns=700000", "outside-ns=0"};
+    for (size_t i = 0; i < 2; i++) {
+        open_kernel_points(limits[i]);
+        hit_the_kernel_outside(3, 3);
+        expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+        expect_silence();
+        expect_notes("");
+        if (i == 0)
+            end(NULL);
+    }
+}
+
+/* The events of a topic are counted together, and closed together. */
+static void a_wait_that_costs_much_outside_of_requests_is_refused(void **state)
+{
+    static const char *const numbers[] = {"attached 3", "attached 4", "attached 5", "attached 6",
+                                          "attached 7"};
+    begin_with_waits("outside-ns=500000");
+    assert_int_equal(plane_apply(plane, "shop:futex", 7, now_ns), PYTHIA_OK);
+    for (size_t i = 0; i < 5; i++)
+        serve_kernel("within", wait_events[i], numbers[i]);
+    expect_observed("shop shop:sell applied 7\nshop shop:futex applied 7\n");
+    hit_the_kernel_outside(3, 7);
+    expect_observed("shop shop:sell applied 7\nshop shop:futex refused 0\n");
+    for (size_t i = 0; i < 5; i++)
+        serve_kernel("detach", wait_events[i], "detached");
+    expect_observed("shop shop:sell applied 7\nshop shop:futex refused 0\n");
+    expect_silence();
+    assert_int_equal(plane_apply(plane, "", 8, now_ns), PYTHIA_OK); /* it is quarantined */
+    expect_observed("shop shop:sell applied 8\nshop shop:futex applied 8\n");
+    expect_notes("shop:futex costs too much outside of requests\n");
 }
 
 static void wrong_settings_are_refused_with_the_reason(void **state)
@@ -842,6 +959,9 @@ int main(void)
         WITHOUT_PLANE(a_point_is_open_without_the_kernel_too),
         WITHOUT_PLANE(a_wait_is_a_point_of_the_kernel),
         WITHOUT_PLANE(a_wait_is_refused_without_the_kernel),
+        WITHOUT_PLANE(events_of_the_kernel_that_cost_much_outside_of_requests_are_closed),
+        WITHOUT_PLANE(events_of_the_kernel_may_cost_a_little_outside_of_requests),
+        WITHOUT_PLANE(a_wait_that_costs_much_outside_of_requests_is_refused),
         cmocka_unit_test(wrong_settings_are_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, begin_files, end_files);

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """What pythia-probe does to real programs. usage: test_helper.py FOLDER-OF-PROGRAMS [CLASS.TEST]"""
+import mmap
 import os
 import pwd
 import re
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import unittest
@@ -371,6 +374,52 @@ class Kernel(OfOneTarget):
         client.ask(f"detach target:work__start {self.path}")
         self.target.fire("pause")
         self.assertEqual([hit for hit in client.hits() if hit[2] > 2], [])
+
+    def count_outside(self, event, act):
+        """Hits that were sampled while `act` ran, of all threads of the machine."""
+        _, client = self.begin(allow=f"{self.path}\n{helper.KERNEL}\n")
+        answer = client.ask(f"within kernel:{event} {helper.KERNEL}")
+        if "No such file" in answer:
+            self.skipTest(answer)
+        self.assertEqual(answer, f"attached 1 kernel:{event} {helper.KERNEL}")
+        act()
+        self.assertEqual(client.hits(), [])
+        self.assertEqual(client.lost, 0)
+        return client.outside
+
+    def test_one_of_64_hits_of_the_kernel_outside_of_requests_is_counted(self):
+        def call():
+            for _ in range(48000):
+                os.getppid()
+        expected = 48000 / 64
+        for event in ("system_call", "system_return"):
+            with self.subTest(event):
+                self.assertGreater(self.count_outside(event, call), expected - 6 * expected ** .5) # six standard deviations
+
+    def test_hits_of_each_kind_outside_of_requests_are_counted(self):
+        """Those of a thread that a field has, too, and those that note only who sends. Of 1500 hits none is sampled once in 1e10."""
+        def switch():
+            with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as echo:
+                for _ in range(1500):
+                    echo.stdin.write(b"x")
+                    echo.stdout.read(1)
+
+        def fault():
+            with mmap.mmap(-1, 1500 * helper.PAGE) as pages:
+                pages.madvise(mmap.MADV_NOHUGEPAGE)
+                for at in range(0, len(pages), helper.PAGE):
+                    pages[at] = 1
+
+        def send():
+            with socket.create_server(("127.0.0.1", 0)) as server:
+                for _ in range(1500):
+                    with socket.create_connection(server.getsockname()) as one, server.accept()[0]:
+                        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                        one.send(b"x")
+        for event, act in {"switch_out": switch, "switch_in": switch, "waking": switch, "page_fault": fault, "connect": send,
+                           "send": send}.items():
+            with self.subTest(event):
+                self.assertGreater(self.count_outside(event, act), 0)
 
     def test_the_kernel_is_not_probed_unless_root_lists_it(self):
         _, client = self.begin()

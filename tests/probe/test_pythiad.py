@@ -89,7 +89,7 @@ class Daemon:
 
 
 class OfOneProgram(unittest.TestCase):
-    rules, texts, point = RULES, "work__start:2", "shop:work"
+    rules, texts, point, options = RULES, "work__start:2", "shop:work", ()
 
     def setUp(self):
         self.folder = helper.trusted_folder()
@@ -104,7 +104,7 @@ class OfOneProgram(unittest.TestCase):
         with open(rules, "w", encoding="utf-8") as file:
             file.write(self.rules.format(path=self.target.path))
         self.daemon = Daemon(self.folder, rules, self.probe.socket, "--always", self.point, "--record",
-                             os.path.join(self.folder, "record"))
+                             os.path.join(self.folder, "record"), *self.options)
         self.addCleanup(self.daemon.end)
 
     def recorded(self, *command):
@@ -157,6 +157,35 @@ points:
         self.until("shop:hot is closed", is_quarantined)
         self.daemon.end()
         self.assertRegex(self.daemon.log, "costs too much outside of requests, and is closed: trace-point=shop:hot,")
+
+
+class KernelOutsideOfRequests(OfOneProgram):
+    """Waits take the system calls of the whole machine."""
+    rules, texts, point = """
+service: shop
+provider: target
+programs: [{path}]
+points:
+  sell: {{function: work, request: true, kernel: [system_calls]}}
+  sleep: {{wait: sleep}}
+""", f"functions\n{helper.KERNEL}", "shop:s*"
+    options = ("--breaker-ns", "100000")
+
+    def test_trace_points_of_the_kernel_that_cost_much_outside_of_requests_are_closed(self):
+        def is_closed():
+            for _ in range(10000):
+                os.getppid()
+            points = {point["trace_point"]: point for point in json.loads(self.daemon.get("/v1/points"))}
+            return points["shop:sleep"]["quarantined"] and points["shop:sell"]["note"] if "shop:sleep" in points else False
+
+        self.until("the trace points of the kernel are closed", is_closed)
+        shown = self.daemon.ctl("points")
+        self.assertRegex(shown, r"shop:sleep  \(applied, kernel, quarantined, costs too much outside of requests\)")
+        self.assertRegex(shown, r"shop:sell  \(applied, lacks keys of the kernel, which cost too much outside of requests,")
+        self.daemon.end()
+        self.assertRegex(self.daemon.log, r"Trace points of the kernel cost too much outside of requests, and are closed: topic=waits,")
+        self.assertRegex(self.daemon.log, r"and are closed: topic=system_calls, hits-per-second=\d+, percent-of-a-processor=[0-9.]+, "
+                                          r"limit=0\.0 \(--breaker-ns\), retry-s=600")
 
 
 class StaticProbes(OfOneProgram):

@@ -10,6 +10,7 @@
  * too, pay nothing. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,12 @@
 #define ONE_PROBE_NS UINT64_C(250000000)  /* to open or close it */
 #define ID_BYTES     4608
 #define RINGS_MAX    253
+
+/* A hit of a trace point of the kernel outside of a request costs a fifth of one of a nop: 130 to
+ * 210 ns beside 800 (./dev bench probes). What cost too much is tried again as late as the
+ * controller asks again for a point that was refused. */
+#define KERNEL_HITS_OF_A_NOP 5
+#define TOPIC_HOLD_NS        UINT64_C(600000000000)
 
 struct settings {
     const char *rules, *socket, *processes;
@@ -62,6 +69,10 @@ struct probe {
     struct pythia__probe_point *points;     /* as the rules have them; owned */
     struct pythia__probe_end
         kernel[PYTHIA_KERNEL_EVENTS]; /* trace points that points need; id NULL: none does */
+    uint32_t kernel_wanted;           /* by topics that are not closed: bits */
+    uint64_t kernel_outside[PYTHIA_KERNEL_EVENTS];   /* hits of each outside of requests, */
+    uint64_t kernel_counted_ns;                      /* when they were last counted; 0: not yet */
+    uint64_t topics_closed_ns[PYTHIA_KERNEL_TOPICS]; /* until when, as they cost too much there */
     struct pythia_wishes wishes;
     int socket;       /* -1: not connected */
     bool greeted;     /* the prices are known, and rings were given */
@@ -196,6 +207,37 @@ static double find_price(const struct probe *p, const struct pythia__probe_point
     return most[0] + most[1];
 }
 
+/* Does a point need the events of this topic of the kernel? */
+static bool needs_topic(const struct pythia_probe_point *rule, unsigned topic)
+{
+    uint32_t sums = rule->is_wait ? UINT32_C(1) << rule->wait : rule->kernel_sums;
+    return (sums & pythia_kernel_topics[topic].sums) != 0;
+}
+
+static bool is_topic_closed(const struct probe *p, unsigned topic)
+{
+    return p->now_ns < p->topics_closed_ns[topic];
+}
+
+static bool lacks_topic(const struct probe *p, const struct pythia__probe_point *point)
+{
+    bool lacks = false;
+    for (unsigned i = 0; i < PYTHIA_KERNEL_TOPICS; i++)
+        lacks |= is_topic_closed(p, i) && needs_topic(&p->rules->points[point - p->points], i);
+    return lacks;
+}
+
+/* The controller no longer wishes for a point that was refused: the reason stays. */
+static const char *find_note(const struct probe *p, const struct pythia__probe_point *point)
+{
+    bool lacks = lacks_topic(p, point);
+    if (point->too_dear || (lacks && p->rules->points[point - p->points].is_wait))
+        return "costs too much outside of requests";
+    return lacks && point->wanted
+               ? "lacks keys of the kernel, which cost too much outside of requests"
+               : NULL;
+}
+
 /* Nothing is offered whose price is not known: pythia-probe has to be there first. */
 static int list_probes(struct pythia_control *c,
                        int (*each)(void *context, const struct pythia_control_point *point),
@@ -208,7 +250,8 @@ static int list_probes(struct pythia_control *c,
         const struct pythia_control_point out = {.id = pythia_text_of(point->id),
                                                  .target = pythia_text_of(p->rules->service),
                                                  .price_ns = find_price(p, point),
-                                                 .layer = p->rules->points[i].layer};
+                                                 .layer = p->rules->points[i].layer,
+                                                 .note = find_note(p, point)};
         if (point->offered)
             status = each(context, &out);
     }
@@ -225,6 +268,7 @@ static void close_connection(struct probe *p)
     close(p->socket);
     p->socket = -1;
     p->greeted = p->switching = false;
+    p->kernel_counted_ns = 0;
     pythia__probe_feed_rings(p->feed, NULL, 0);
     for (size_t i = 0; i < p->rules->point_count; i++) {
         p->points[i].told = false;
@@ -538,19 +582,21 @@ static bool has_leaving(const struct pythia__probe_end *end)
     return leaving;
 }
 
-/* Is a point wanted that needs this event of the kernel? */
-static bool is_event_wanted(const struct probe *p, unsigned event)
+static bool is_topic_wanted(const struct probe *p, unsigned topic)
 {
     bool wanted = false;
-    for (size_t i = 0; i < p->rules->point_count; i++)
+    for (size_t i = 0; i < p->rules->point_count && !is_topic_closed(p, topic); i++)
         wanted |= is_to_be_open(&p->points[i]) && p->points[i].offered &&
-                  (p->rules->points[i].kernel_events >> event & 1);
+                  needs_topic(&p->rules->points[i], topic);
     return wanted;
 }
 
 static void send_wanted(struct probe *p, bool renew)
 {
     p->unsent = false;
+    p->kernel_wanted = 0;
+    for (unsigned i = 0; i < PYTHIA_KERNEL_TOPICS; i++)
+        p->kernel_wanted |= is_topic_wanted(p, i) ? pythia_kernel_topics[i].events : 0;
     for (size_t i = 0; p->greeted && i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++) {
             struct pythia__probe_end *end = &p->points[i].ends[k];
@@ -564,7 +610,7 @@ static void send_wanted(struct probe *p, bool renew)
     for (unsigned i = 0; p->greeted && i < PYTHIA_KERNEL_EVENTS; i++)
         if (p->kernel[i].id)
             send_instance(p, SIZE_MAX, &p->kernel[i], &p->kernel[i].instances[0],
-                          is_event_wanted(p, i), renew);
+                          p->kernel_wanted >> i & 1, renew);
 }
 
 /* Tell the feed which waits become spans. */
@@ -606,9 +652,17 @@ static void end_switch(struct probe *p)
         p->switching = pythia__probe_feed_switch(p->feed, false) != PYTHIA_OK;
 }
 
+/* How many hits there surely were in a second: they are known by a sample, and three standard
+ * deviations less are what counts. */
+static double count_surely(uint64_t hits, uint64_t during_ns)
+{
+    double sampled = (double)hits / PYTHIA_PROBE_OUTSIDE_ONE_OF;
+    double surely = (sampled - 3 * sqrt(sampled)) * PYTHIA_PROBE_OUTSIDE_ONE_OF;
+    return surely / ((double)during_ns / 1e9);
+}
+
 /* Spans do not tell what hits outside of requests cost: a lock that every process of the machine
- * takes has millions of them. A point that surely costs too much is refused: hits are a sample, and
- * three standard deviations less are what counts. */
+ * takes has millions of them. A point that surely costs too much is refused. */
 static void limit_outside(struct probe *p)
 {
     for (size_t i = 0; p->greeted && p->outside_ns > 0 && i < p->rules->point_count; i++) {
@@ -616,9 +670,7 @@ static void limit_outside(struct probe *p)
         uint64_t now_ns, hits = pythia__probe_feed_outside(p->feed, i, &now_ns);
         if (now_ns == point->counted_ns)
             continue;
-        double sampled = (double)(hits - point->outside) / PYTHIA_PROBE_OUTSIDE_ONE_OF;
-        double surely = (sampled - 3 * sqrt(sampled)) * PYTHIA_PROBE_OUTSIDE_ONE_OF;
-        double a_second = surely / ((double)(now_ns - point->counted_ns) / 1e9);
+        double a_second = count_surely(hits - point->outside, now_ns - point->counted_ns);
         double cost_ns = a_second * find_price(p, point) / 2; /* which is that of two hits */
         if (point->counted_ns && is_to_be_open(point) && cost_ns > p->outside_ns) {
             point->too_dear = true;
@@ -631,6 +683,35 @@ static void limit_outside(struct probe *p)
         point->outside = hits;
         point->counted_ns = now_ns;
     }
+}
+
+/* Every thread of the machine hits the trace points of the kernel. Those of a topic are closed
+ * together, as none of them says anything without the others. */
+static void limit_kernel(struct probe *p)
+{
+    uint64_t hits[PYTHIA_KERNEL_EVENTS];
+    uint64_t now_ns = pythia__probe_feed_kernel_outside(p->feed, hits);
+    if (!p->greeted || p->outside_ns <= 0 || now_ns == p->kernel_counted_ns)
+        return;
+    for (unsigned t = 0; t < PYTHIA_KERNEL_TOPICS && p->kernel_counted_ns; t++) {
+        uint64_t sum = 0;
+        for (unsigned i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
+            if (pythia_kernel_topics[t].events >> i & 1)
+                sum += hits[i] - p->kernel_outside[i];
+        double a_second = count_surely(sum, now_ns - p->kernel_counted_ns);
+        double cost_ns = a_second * p->prices_ns[PYTHIA_USDT_NOP] / KERNEL_HITS_OF_A_NOP;
+        if (cost_ns <= p->outside_ns || !is_topic_wanted(p, t))
+            continue;
+        p->topics_closed_ns[t] = p->now_ns + TOPIC_HOLD_NS;
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Trace points of the kernel cost too much outside of requests, and are closed: "
+                   "topic=%s, hits-per-second=%.0f, percent-of-a-processor=%.1f, "
+                   "limit=%.1f (--breaker-ns), retry-s=%" PRIu64,
+                   pythia_kernel_topics[t].name, a_second, cost_ns / 1e7, p->outside_ns / 1e7,
+                   TOPIC_HOLD_NS / 1000000000);
+    }
+    memcpy(p->kernel_outside, hits, sizeof(hits));
+    p->kernel_counted_ns = now_ns;
 }
 
 static int exchange_messages(struct probe *p, uint64_t now_ns)
@@ -646,6 +727,7 @@ static int exchange_messages(struct probe *p, uint64_t now_ns)
     if (p->greeted)
         follow_processes(p);
     limit_outside(p);
+    limit_kernel(p);
     send_wanted(p, renew);
     end_switch(p);
     return status < 0 ? status : tell_waits(p);
@@ -663,9 +745,10 @@ static void set_probe_lease(struct pythia_control *c, uint64_t lease_ns)
 
 static void want_point(const struct probe *p, struct pythia__probe_point *point)
 {
+    bool before = point->wanted;
     point->wanted =
         !p->off && pythia_wishes_find(&p->wishes, pythia_text_of(point->id)) != PYTHIA_NO_WISH;
-    point->too_dear &= point->wanted;
+    point->too_dear &= before || !point->wanted;
 }
 
 static int apply_probes(struct pythia_control *c, const struct pythia_control_wish *wishes,
@@ -684,22 +767,22 @@ static int apply_probes(struct pythia_control *c, const struct pythia_control_wi
 }
 
 /* A library's point is open once it is open in the processes that have requests so far. One that
- * needs an event of the kernel waits until that is attached; if it is refused, its keys are
- * missing, and the point is open nevertheless, unless it is a wait. */
+ * needs an event of the kernel waits until that is attached; if it is refused, or costs too much,
+ * its keys are missing, and the point is open nevertheless, unless it is a wait. */
 static enum pythia_control_result judge_point(const struct probe *p,
                                               const struct pythia__probe_point *point)
 {
     const struct pythia_probe_point *rule = &p->rules->points[point - p->points];
-    bool as_wanted = true, refused = false;
+    bool as_wanted = true, refused = point->wanted && lacks_topic(p, point);
     for (unsigned i = 0; point->wanted && i < PYTHIA_KERNEL_EVENTS; i++)
-        if (rule->kernel_events >> i & 1) {
+        if ((rule->kernel_events & p->kernel_wanted) >> i & 1) {
             as_wanted &= p->kernel[i].instances[0].state == PYTHIA__END_OPEN ||
                          p->kernel[i].instances[0].state == PYTHIA__END_REFUSED;
             refused |= p->kernel[i].instances[0].state == PYTHIA__END_REFUSED;
         }
     if (!p->greeted && !p->off && (point->wanted || p->was_greeted))
         return PYTHIA_CONTROL_LOST;
-    if (point->too_dear || (rule->is_wait && refused))
+    if ((point->wanted && point->too_dear) || (rule->is_wait && refused))
         return PYTHIA_CONTROL_REFUSED;
     for (size_t k = 0; k < point->end_count; k++)
         for (size_t n = 0; n < point->ends[k].instance_count; n++) {

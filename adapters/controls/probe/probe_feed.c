@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,9 +38,10 @@ struct pythia_probe_feed {
     bool renewed;   /* `fresh` replaces the rings, also if there are none */
     bool switching; /* probes were being switched when that was last said */
     struct pythia_probe_process processes[PROCESSES_MAX];
-    size_t process_count; /* may be more than are in `processes` */
-    uint64_t *outside;    /* owned; hits outside of requests, by point, */
-    uint64_t counted_ns;  /* when they were last counted; 0: not on this connection */
+    size_t process_count;                          /* may be more than are in `processes` */
+    uint64_t *outside;                             /* owned; hits outside of requests, by point, */
+    uint64_t kernel_outside[PYTHIA_KERNEL_EVENTS]; /* and by event, */
+    uint64_t counted_ns; /* when they were last counted; 0: not on this connection */
     /* of the thread that reads */
     struct pythia_probe_rings *rings; /* NULL: not connected */
     struct pythia_probe_spans *spans;
@@ -170,6 +172,16 @@ uint64_t pythia__probe_feed_outside(struct pythia_probe_feed *f, size_t point, u
     return hits;
 }
 
+uint64_t pythia__probe_feed_kernel_outside(struct pythia_probe_feed *f,
+                                           uint64_t hits[PYTHIA_KERNEL_EVENTS])
+{
+    pthread_mutex_lock(&f->lock);
+    memcpy(hits, f->kernel_outside, sizeof(f->kernel_outside));
+    uint64_t at_ns = f->counted_ns;
+    pthread_mutex_unlock(&f->lock);
+    return at_ns;
+}
+
 struct pythia_probe_feed *pythia__probe_feed_share(struct pythia_probe_feed *f)
 {
     atomic_fetch_add(&f->users, 1);
@@ -277,6 +289,15 @@ static void log_losses(struct pythia_probe_feed *f)
     }
 }
 
+static void count_outside(struct pythia_probe_feed *f, uint64_t now_ns)
+{
+    for (size_t i = 0; i < f->rules.point_count; i++)
+        f->outside[i] = pythia_probe_spans_outside(f->spans, i);
+    for (unsigned i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
+        f->kernel_outside[i] = pythia_probe_spans_kernel_outside(f->spans, i);
+    f->counted_ns = now_ns;
+}
+
 /* A hit is written into its ring some time after its own time was taken: it is waited for from one
  * call to the next. */
 int pythia_probe_feed_read(struct pythia_probe_feed *f, struct pythia_buf *to,
@@ -296,10 +317,8 @@ int pythia_probe_feed_read(struct pythia_probe_feed *f, struct pythia_buf *to,
         f->looked_ns = now_ns;
     }
     pthread_mutex_lock(&f->lock);
-    for (size_t i = 0; looks && !f->renewed && i < f->rules.point_count; i++)
-        f->outside[i] = pythia_probe_spans_outside(f->spans, i);
     if (looks && !f->renewed)
-        f->counted_ns = now_ns;
+        count_outside(f, now_ns);
     f->process_count = pythia_probe_spans_processes(f->spans, f->processes, PROCESSES_MAX);
     pthread_mutex_unlock(&f->lock);
     log_losses(f);

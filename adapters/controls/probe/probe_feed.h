@@ -41,6 +41,10 @@ size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_p
  * *at_ns, when they were counted (CLOCK_MONOTONIC; 0: not yet). */
 uint64_t pythia__probe_feed_outside(struct pythia_probe_feed *f, size_t point, uint64_t *at_ns);
 
+/* Likewise of each event of the kernel. Returns when they were counted. */
+uint64_t pythia__probe_feed_kernel_outside(struct pythia_probe_feed *f,
+                                           uint64_t hits[PYTHIA_KERNEL_EVENTS]);
+
 /* One more user of it, that releases it. */
 struct pythia_probe_feed *pythia__probe_feed_share(struct pythia_probe_feed *f);
 

@@ -50,7 +50,7 @@ struct pythia__probe_point {
     bool offered; /* a program has its probes; or it is a wait of threads in requests, which have */
     bool wanted;
     bool told;           /* the feed, that it is open: of a wait alone */
-    bool too_dear;       /* outside of requests: it is closed while it is wanted */
+    bool too_dear;       /* outside of requests: it is closed until it is wanted anew */
     uint64_t outside;    /* hits there, */
     uint64_t counted_ns; /* when they were last counted; 0: not yet */
 };

@@ -284,6 +284,9 @@ void pythia__show_points(struct pythia_buf *to, const json_t *points)
             pythia_buf_printf(to, ", %s", layer);
         pythia_buf_printf(to, "%s%s", json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
                           json_is_true(json_object_get(p, "quarantined")) ? ", quarantined" : "");
+        const char *note = get_member_text(p, "note");
+        if (note[0])
+            pythia_buf_printf(to, ", %s", note);
         show_types(to, json_object_get(p, "types"));
         if (open)
             show_instances(to, p);

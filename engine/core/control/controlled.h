@@ -26,7 +26,8 @@ struct pythia__controlled {
     uint64_t spans_before, requests_before; /* of that, when it was told to open; 0: it was open */
     bool open_by_default, pinned;
     enum pythia_layer layer;
-    size_t instances, open_at; /* as the plane says */
+    const char *note;          /* static, as the plane says; NULL: nothing */
+    size_t instances, open_at; /* likewise */
     uint64_t seen;             /* the look at the inventory that saw it last */
     uint64_t asked;            /* what the plane was told: 0 closed, 1 open, else open for types */
     uint64_t asked_version;    /* of the plane, since which it asks for that */

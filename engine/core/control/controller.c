@@ -176,6 +176,7 @@ static int note_point(void *context, const struct pythia_control_point *point)
     known->open_by_default = point->open_by_default;
     known->pinned = point->pinned;
     known->layer = point->layer;
+    known->note = point->note;
     known->instances = point->instances;
     known->open_at = point->open_at;
     return PYTHIA_OK;
@@ -718,6 +719,7 @@ static struct pythia_controlled describe_point(const struct pythia_controller *c
         .quarantined = p->quarantined_ns != 0,
         .open_by_default = p->open_by_default,
         .layer = p->layer,
+        .note = p->note,
         .result = plane->failed ? PYTHIA_CONTROL_LOST : p->result,
     };
     if (out.wanted) {

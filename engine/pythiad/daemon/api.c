@@ -505,15 +505,15 @@ static int pack_point(void *context, const struct pythia_controlled *p)
     static const char *const results[] = {"pending", "applied", "refused", "lost"};
     json_t *one = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:o, s:b, s:b, s:b, s:s, "
-        "s:o, s:o, s:o, s:o, s:o}",
+        "s:s?, s:o, s:o, s:o, s:o, s:o}",
         "plane", p->plane, "trace_point", pack_text(p->id), "target", pack_text(p->target),
         "price_ns", pack_real(p->price_ns), "price_known", pythia_price_known_name(p->price_known),
         "layer", pythia_layer_name(p->layer), "hits", (json_int_t)p->hits, "spans",
         (json_int_t)p->spans, "requests", (json_int_t)p->requests, "wanted", p->wanted, "mute",
         p->silent, "pinned", p->pinned, "pin", pin_of(l, p->id), "quarantined", p->quarantined,
         "open_by_default", p->open_by_default, "switchable", 1, "result", results[p->result],
-        "types", types_of(l->d, p->id), "places", places_of(l->d, p->id, false), "closed_places",
-        places_of(l->d, p->id, true), "instances", pack_instances(p, p->instances),
+        "note", p->note, "types", types_of(l->d, p->id), "places", places_of(l->d, p->id, false),
+        "closed_places", places_of(l->d, p->id, true), "instances", pack_instances(p, p->instances),
         "open_instances", pack_instances(p, p->open_at));
     return json_array_append_new(l->list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }

@@ -22,7 +22,7 @@ export function pointStates(point) {
     return [
         !point.switchable ? "not switchable" : point.wanted ? "open" : "closed",
         isPinned(point) && "pinned", point.quarantined && "quarantined", point.mute && "silent",
-        point.switchable && point.result !== "applied" && point.result,
+        point.switchable && point.result !== "applied" && point.result, point.note,
         point.wanted && isOpenAtSome(point) && `at ${point.open_instances} of ${things(point.instances, "instance")}`,
         point.types && `only for ${point.types.map(shortName).join(", ")}`,
     ].filter(Boolean);

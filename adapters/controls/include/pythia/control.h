@@ -28,6 +28,8 @@ struct pythia_control_point {
     enum pythia_layer layer;   /* where it lies in its target */
     size_t instances, open_at; /* of the target that are known, and of them those whose set has the
                                   point open; both 0 where the plane cannot tell them apart */
+    const char *note;          /* static: why it is closed, or what it lacks, while it is wanted;
+                                  NULL: nothing is known */
 };
 
 /* The desired set. A point may be open for some request types only, where the plane can tell

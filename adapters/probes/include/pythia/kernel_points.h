@@ -48,7 +48,10 @@ struct pythia_kernel_topic {
     uint32_t events, sums;
 };
 
-extern const struct pythia_kernel_topic pythia_kernel_topics[]; /* ends with a NULL name */
+#define PYTHIA_KERNEL_TOPICS 5
+
+extern const struct pythia_kernel_topic
+    pythia_kernel_topics[PYTHIA_KERNEL_TOPICS + 1]; /* ends with a NULL name */
 
 /* "switch_out"; "kernel.run_queue_ns". */
 const char *pythia_kernel_event_name(enum pythia_kernel_event event);

@@ -14,7 +14,7 @@
  * read; the texts share the 256 bytes in equal slots, in order of arguments.
  *
  * Of the hits of threads that are in no request one of PYTHIA_PROBE_OUTSIDE_ONE_OF is reported, by
- * chance, so that it is known what they cost: with PYTHIA_PROBE_OUTSIDE in its number, and with
+ * chance, so that it is known what they cost: with PYTHIA_PROBE_OUTSIDE in its number, thread 0, and
  * nothing of its arguments. */
 struct pythia_probe_hit {
     uint64_t time_ns; /* CLOCK_MONOTONIC */

@@ -17,8 +17,7 @@ enum pythia_probe_role {
     PYTHIA_PROBE_ANYWHERE, /* reports all hits */
     PYTHIA_PROBE_ENTER,    /* also marks the thread, unless it is marked already */
     PYTHIA_PROBE_LEAVE,    /* also takes the mark away, if it is the same */
-    PYTHIA_PROBE_WITHIN, /* reports hits of marked threads alone, and a few of others (probe_hit.h)
-                              if `outside` */
+    PYTHIA_PROBE_WITHIN,   /* reports hits of marked threads, and a few of others (probe_hit.h) */
 };
 
 #define PYTHIA_PROBE_MARK_MAX 65535
@@ -60,7 +59,6 @@ struct pythia_probe_site_program {
     int threads; /* descriptor of a map of struct pythia_probe_mark; not used for ANYWHERE */
     int senders; /* of one of struct pythia_probe_sender, if the subject has a socket */
     struct pythia_probe_subject subject; /* with WITHIN alone */
-    bool outside;
 };
 
 /* Write the BPF program of a site, which puts a struct pythia_probe_hit with its arguments into the

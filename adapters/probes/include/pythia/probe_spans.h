@@ -84,6 +84,10 @@ size_t pythia_probe_spans_processes(const struct pythia_probe_spans *s,
 /* Hits outside of requests of both probes of a point, as their sample tells (probe_hit.h). */
 uint64_t pythia_probe_spans_outside(const struct pythia_probe_spans *s, size_t point);
 
+/* Hits of an event of the kernel outside of requests, likewise, by all threads of the machine. */
+uint64_t pythia_probe_spans_kernel_outside(const struct pythia_probe_spans *s,
+                                           enum pythia_kernel_event event);
+
 struct pythia_probe_numbers {
     uint64_t spans;     /* that were recorded */
     uint64_t outside;   /* hits outside of any request */

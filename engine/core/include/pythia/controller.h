@@ -96,6 +96,7 @@ struct pythia_controlled {
     bool placed;               /* it is wanted at some instances only */
     size_t instances, open_at; /* as in struct pythia_control_point, as of the last look */
     enum pythia_layer layer;
+    const char *note; /* as in struct pythia_control_point */
     bool silent; /* it is open, and of PYTHIA_SILENT_REQUESTS that could have passed it none did */
     enum pythia_control_result result;
 };
