@@ -809,7 +809,7 @@ static void a_wait_is_refused_without_the_kernel(void **state)
 }
 
 /* 90 hits are sampled of those outside of requests, with numbers from `first` to `last`, in a second
- * or more. A hit costs 160 ns, a fifth of a nop: they stand for .92 ms, and surely for .63. */
+ * or more. A hit costs 133 ns, a sixth of a nop: they stand for .77 ms, and surely for .53. */
 static void hit_the_kernel_outside(uint32_t first, uint32_t last)
 {
     struct pythia_buf frames = {0};
@@ -838,7 +838,7 @@ static void open_kernel_points(const char *limit)
 /* The point is open without its key; what else it asks of the kernel stays. */
 static void events_of_the_kernel_that_cost_much_outside_of_requests_are_closed(void **state)
 {
-    open_kernel_points("outside-ns=500000");
+    open_kernel_points("outside-ns=100000");
     hit_the_kernel_outside(3, 3);
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
     serve_kernel("detach", "page_fault", "detached");
@@ -891,7 +891,7 @@ static void a_wait_that_costs_much_outside_of_requests_is_refused(void **state)
 {
     static const char *const numbers[] = {"attached 3", "attached 4", "attached 5", "attached 6",
                                           "attached 7"};
-    begin_with_waits("outside-ns=500000");
+    begin_with_waits("outside-ns=100000");
     assert_int_equal(plane_apply(plane, "shop:futex", 7, now_ns), PYTHIA_OK);
     for (size_t i = 0; i < 5; i++)
         serve_kernel("within", wait_events[i], numbers[i]);

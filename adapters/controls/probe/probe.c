@@ -37,10 +37,11 @@
 #define ID_BYTES     4608
 #define RINGS_MAX    253
 
-/* A hit of a trace point of the kernel outside of a request costs a fifth of one of a nop: 130 to
- * 210 ns beside 800 (./dev bench probes). What cost too much is tried again as late as the
- * controller asks again for a point that was refused. */
-#define KERNEL_HITS_OF_A_NOP 5
+/* A hit of a trace point of the kernel outside of a request costs about a sixth of one of a nop: of
+ * a system call 145 ns beside 795 on one machine, 50 to 100 beside 540 to 660 on another
+ * (./dev bench probes). What cost too much is tried again as late as the controller asks again for
+ * a point that was refused. */
+#define KERNEL_HITS_OF_A_NOP 6
 #define TOPIC_HOLD_NS        UINT64_C(600000000000)
 
 struct settings {

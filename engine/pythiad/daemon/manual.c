@@ -153,7 +153,13 @@ static const char taking[] =
     "says so, once for each. The log has the point, the program, its cost and the limit; *pythia "
     "ctl decisions* "
     "shows it too; /metrics counts it (_pythia\\_breaker\\_trips\\_total_) and lists the points "
-    "closed this way (_pythia\\_point\\_dropped_ with reason=\"breaker\").\n\n";
+    "closed this way (_pythia\\_point\\_dropped_ with reason=\"breaker\").\n\n"
+    "Spans do not show what hits outside of requests cost. *pythia-probe*(8) samples these hits, "
+    "and the same limit holds for each trace point that it opens, and for each topic of trace "
+    "points of the kernel (waits, block I/O, page faults, system calls, retransmits), which every "
+    "thread of the machine hits: here the cost is that of all programs together. What surely costs "
+    "more is closed within about a second, and asked for again after 10 minutes; _pythia ctl "
+    "points_ has the reason.\n\n";
 
 static const char pins_section[] =
     "# PINS\n\n"
