@@ -356,6 +356,33 @@ static enum pythia_confidence derive_confidence(const struct pythia_verdict *v)
                                                         : PYTHIA_CONFIDENCE_LOW;
 }
 
+const char *pythia_verdict_confidence_reason(const struct pythia_verdict *v)
+{
+    double low = v->found_count > 0 ? v->found[0].finding.low : 0;
+    if (is_key_verdict(v))
+        return "the key was tested once more";
+    if (low >= LARGE)
+        return "it surely accounts for half of the latency variance";
+    if (v->confidence == PYTHIA_CONFIDENCE_HIGH)
+        return "it was found in three cycles";
+    return low >= PYTHIA_FINDING_MIN ? "it surely accounts for a share that matters"
+                                     : "it was found in two cycles";
+}
+
+/* A confidence that falls and rises again is no news. */
+static void renew_confidence(struct pythia_verdict *v, uint64_t cycle, bool changed)
+{
+    v->confidence = derive_confidence(v);
+    if (changed) {
+        v->highest = v->confidence;
+        v->raised = 0;
+    } else if (v->confidence > v->highest) {
+        v->raised_from = v->highest;
+        v->highest = v->confidence;
+        v->raised = cycle;
+    }
+}
+
 static void note_change(struct pythia_verdict *v, const struct pythia_verdict *before,
                         enum pythia_verdict_reason reason)
 {
@@ -393,7 +420,8 @@ static void update_verdict(struct pythia_verdict *v, const struct pythia_verdict
     }
     /* A look that confirms the verdict raises its confidence; one that changes it begins the
      * count again. */
-    if (!first && !has_changed(&before, v)) {
+    bool changed = first || has_changed(&before, v);
+    if (!changed) {
         v->looks += looked;
     } else {
         note_change(v, &before, first ? PYTHIA_VERDICT_FIRST : reason_of(&before, v, p));
@@ -401,7 +429,7 @@ static void update_verdict(struct pythia_verdict *v, const struct pythia_verdict
         v->since_unix_ns = cycle->unix_ns;
         v->looks = 1;
     }
-    v->confidence = derive_confidence(v);
+    renew_confidence(v, cycle->number, changed);
     if (!first && !has_same_first(&before, v))
         forget_key(v);
 }
@@ -449,7 +477,7 @@ static void settle_places(struct pythia_verdict *v, uint64_t cycle)
         v->since = cycle;
         v->looks = 1;
     }
-    v->confidence = derive_confidence(v);
+    renew_confidence(v, cycle, true);
     /* The key was that of another place. */
     if (!has_same_first(&before, v))
         forget_key(v);

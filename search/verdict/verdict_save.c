@@ -105,6 +105,7 @@ static void take_verdict(struct pythia__saved *r, struct pythia_verdict *one)
     one->key = take_key(r);
     one->state = (enum pythia_verdict_state)pythia__saved_number(r, PYTHIA_VERDICT_STATES - 1);
     one->confidence = (enum pythia_confidence)pythia__saved_number(r, PYTHIA_CONFIDENCE_HIGH);
+    one->highest = one->confidence;
     one->searched = pythia__saved_number(r, 1) > 0;
     one->why = (enum pythia_why)pythia__saved_number(r, PYTHIA_WHY_SPREAD);
     one->reason = (enum pythia_verdict_reason)pythia__saved_number(r, PYTHIA_VERDICT_RETRY);

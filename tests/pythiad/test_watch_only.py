@@ -121,6 +121,24 @@ class WatchOnly(Fleet):
         self.assertLess(self.status()["cycles"] - before, 10)
 
 
+class Confidence(Fleet):
+    """Two steps have half of the variance each, so that no cycle alone is sure that one of them has so much."""
+
+    def send(self, names):
+        self.sent += 1
+        slow = {0: ("a", 40000000), 2: ("b", 40000000)}.get(self.sent % 4)
+        self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(names, slow=slow))).status, 200)
+
+    def test_a_rise_of_confidence_is_logged_once_with_its_reason(self):
+        rise = "Its confidence rose from medium in cycle"
+        self.feed(lambda: rise in self.pythiad.log)
+        self.pythiad.logged(r"Verdict: request-type=shop:root, cycle=(\d+), confidence=high, verdict=[^\n]* accounts for [^\n]* " +
+                            rise + r" \1: it was found in three cycles\.$")
+        cycles = self.status()["cycles"]
+        self.feed(lambda: self.status()["cycles"] >= cycles + 3)
+        self.assertEqual(self.pythiad.log.count(rise), 1, self.pythiad.log)
+
+
 class HalfOfThem(Fleet):
     """One instance has an agent, and sends what is open; another has none, and sends everything."""
 

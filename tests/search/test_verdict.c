@@ -297,6 +297,14 @@ static void each_change_has_its_reason(void **state)
     (void)state;
 }
 
+static void expect_rise(const struct pythia_verdict *v, uint64_t cycle, enum pythia_confidence from,
+                        const char *reason)
+{
+    assert_int_equal(v->raised, cycle);
+    assert_int_equal(v->raised_from, from);
+    assert_string_equal(pythia_verdict_confidence_reason(v), reason);
+}
+
 /* No place was found, and the key is the finding. */
 static void a_key_that_ended_the_search_is_found_until_it_explains_no_more(void **state)
 {
@@ -323,6 +331,7 @@ static void a_key_that_ended_the_search_is_found_until_it_explains_no_more(void 
     spread.retried = true;
     one = take(&v, 6, spread);
     assert_int_equal(one->confidence, PYTHIA_CONFIDENCE_HIGH);
+    expect_rise(one, 6, PYTHIA_CONFIDENCE_MEDIUM, "the key was tested once more");
     assert_int_equal(one->since, 2);
     assert_int_equal(one->changes, 0);
     struct pythia_problem other = problem(PYTHIA_PROBLEM_SEARCHING);
@@ -358,6 +367,47 @@ static void confidence_grows_with_the_share_and_with_cycles(void **state)
                      PYTHIA_CONFIDENCE_MEDIUM);
     assert_int_equal(take(&v, 3, with_cause(finding(7, .2, .1)))->confidence,
                      PYTHIA_CONFIDENCE_HIGH);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+static void a_rise_of_confidence_has_its_cycle_and_its_reason(void **state)
+{
+    struct pythia_verdicts v = {0};
+    take(&v, 1, problem(PYTHIA_PROBLEM_SEARCHING));
+    assert_int_equal(take(&v, 2, with_cause(finding(7, .2, .1)))->raised, 0); /* it is new */
+    expect_rise(take(&v, 3, with_cause(finding(7, .21, .1))), 3, PYTHIA_CONFIDENCE_LOW,
+                "it was found in two cycles");
+    expect_rise(take(&v, 4, with_cause(finding(7, .22, .1))), 4, PYTHIA_CONFIDENCE_MEDIUM,
+                "it was found in three cycles");
+    assert_int_equal(take(&v, 5, with_cause(finding(7, .23, .1)))->raised, 4);
+    pythia_verdicts_free(&v);
+    take(&v, 1, with_cause(finding(7, .2, .1)));
+    expect_rise(take(&v, 2, with_cause(finding(7, .3, .1))), 2, PYTHIA_CONFIDENCE_LOW,
+                "it surely accounts for a share that matters");
+    pythia_verdicts_free(&v);
+    take(&v, 1, with_cause(finding(7, .2, .1)));
+    expect_rise(take(&v, 2, with_cause(finding(7, .7, .1))), 2, PYTHIA_CONFIDENCE_LOW,
+                "it surely accounts for half of the latency variance");
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+/* The share scatters around a limit: nothing new is known. */
+static void a_confidence_that_rises_again_is_no_news(void **state)
+{
+    struct pythia_verdicts v = {0};
+    take(&v, 1, with_cause(finding(7, .2, .1)));
+    assert_int_equal(take(&v, 2, with_cause(finding(7, .7, .1)))->raised, 2);
+    assert_int_equal(take(&v, 3, with_cause(finding(7, .2, .1)))->confidence,
+                     PYTHIA_CONFIDENCE_HIGH);
+    pythia_verdicts_free(&v);
+    take(&v, 1, with_cause(finding(7, .65, .1)));
+    assert_int_equal(take(&v, 2, with_cause(finding(7, .2, .1)))->confidence,
+                     PYTHIA_CONFIDENCE_MEDIUM);
+    const struct pythia_verdict *one = take(&v, 3, with_cause(finding(7, .66, .1)));
+    assert_int_equal(one->confidence, PYTHIA_CONFIDENCE_HIGH);
+    assert_int_equal(one->raised, 0);
     pythia_verdicts_free(&v);
     (void)state;
 }
@@ -621,6 +671,8 @@ int main(void)
         cmocka_unit_test(each_change_has_its_reason),
         cmocka_unit_test(a_key_that_ended_the_search_is_found_until_it_explains_no_more),
         cmocka_unit_test(confidence_grows_with_the_share_and_with_cycles),
+        cmocka_unit_test(a_rise_of_confidence_has_its_cycle_and_its_reason),
+        cmocka_unit_test(a_confidence_that_rises_again_is_no_news),
         cmocka_unit_test(keys_of_a_copy_are_taken_over_where_the_place_is_the_same),
         cmocka_unit_test(two_cycles_in_a_row_take_another_key),
         cmocka_unit_test(a_key_may_act_in_many_places),

@@ -11,9 +11,18 @@
 #include "pythia/status.h"
 #include "shared/reporting.h"
 
+/* A verdict whose confidence has risen without another change. */
+struct rise {
+    size_t index; /* of the verdict */
+    enum pythia_confidence from, to;
+    const char *reason; /* static */
+};
+
 struct waiting {
     struct pythia__daemon *d;
     uint64_t cycle;
+    size_t rise_count;
+    struct rise rises[];
 };
 
 static const char *get_verdict_text(const json_t *verdict, const char *member)
@@ -51,6 +60,19 @@ static void announce_verdict(const struct waiting *w, const json_t *verdict)
                            pythia__unix_ns());
 }
 
+static void announce_rise(const struct waiting *w, const struct rise *r, const json_t *verdict)
+{
+    const char *to = pythia_confidence_name(r->to);
+    if (strcmp(get_verdict_text(verdict, "confidence"), to) != 0) /* a later cycle has changed it */
+        return;
+    pythia_log(PYTHIA_LOG_INFO,
+               "Verdict: request-type=%s, cycle=%" PRIu64 ", confidence=%s, verdict=%s Its "
+               "confidence rose from %s in cycle %" PRIu64 ": %s.",
+               get_verdict_text(verdict, "request_type"), w->cycle, to,
+               get_verdict_text(verdict, "sentence"), pythia_confidence_name(r->from), w->cycle,
+               r->reason);
+}
+
 static void announce_verdicts(void *context, int status, const char *bytes, size_t size)
 {
     struct waiting *w = context;
@@ -61,13 +83,21 @@ static void announce_verdicts(void *context, int status, const char *bytes, size
         if (since == w->cycle && (is_found(one) || is_begun_again(one)))
             announce_verdict(w, one);
     }
+    for (i = 0; i < w->rise_count; i++)
+        announce_rise(w, &w->rises[i], json_array_get(verdicts, w->rises[i].index));
     json_decref(verdicts);
     pythia_free(w);
+}
+
+static bool has_risen(const struct pythia_verdict *v, uint64_t cycle)
+{
+    return v->state == PYTHIA_VERDICT_FOUND && v->raised == cycle;
 }
 
 void pythia__verdict_log_cycle(struct pythia__daemon *d)
 {
     const struct pythia_verdicts *all = &d->engine.search_log.verdicts;
+    size_t rises = 0;
     bool changed = false;
     if (d->engine.search_log.problem_count == 0) /* it is paused: there is no new verdict */
         return;
@@ -76,10 +106,19 @@ void pythia__verdict_log_cycle(struct pythia__daemon *d)
         bool reported = v->state == PYTHIA_VERDICT_FOUND || v->was == PYTHIA_VERDICT_FOUND ||
                         v->reason == PYTHIA_VERDICT_AGAIN || v->reason == PYTHIA_VERDICT_RETRY;
         changed = changed || (reported && v->since == d->cycle && v->looks == 1);
+        rises += has_risen(v, d->cycle);
     }
-    struct waiting *w = changed ? pythia_calloc(1, sizeof(*w)) : NULL;
+    struct waiting *w =
+        changed || rises > 0 ? pythia_calloc(1, sizeof(*w) + rises * sizeof(w->rises[0])) : NULL;
     if (!w)
         return;
-    *w = (struct waiting){d, d->cycle};
+    w->d = d;
+    w->cycle = d->cycle;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct pythia_verdict *v = &all->list[i];
+        if (has_risen(v, d->cycle))
+            w->rises[w->rise_count++] =
+                (struct rise){i, v->raised_from, v->highest, pythia_verdict_confidence_reason(v)};
+    }
     pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, 0, announce_verdicts, w);
 }

@@ -80,6 +80,9 @@ struct pythia_verdict {
     uint32_t type; /* number of a string */
     enum pythia_verdict_state state;
     enum pythia_confidence confidence;
+    enum pythia_confidence highest;     /* confidence since `since` */
+    enum pythia_confidence raised_from; /* what that was before it rose last, */
+    uint64_t raised;                    /* in this cycle; 0: it has not */
     /* The largest share first. Places change their order only if one is ahead by a tenth of the
      * variance, and that is no change of the verdict. */
     struct pythia_verdict_place found[PYTHIA_PROBLEM_CAUSES];
@@ -172,6 +175,10 @@ void pythia_verdicts_free(struct pythia_verdicts *v);
  * "first", "cause", …. */
 const char *pythia_verdict_state_name(enum pythia_verdict_state state);
 const char *pythia_confidence_name(enum pythia_confidence confidence);
+
+/* Why the confidence of a verdict of state FOUND is what it is, if it is not low: a static clause,
+ * "it was found in three cycles". */
+const char *pythia_verdict_confidence_reason(const struct pythia_verdict *v);
 const char *pythia_verdict_reason_name(enum pythia_verdict_reason reason);
 
 #endif
