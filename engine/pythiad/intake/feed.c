@@ -16,6 +16,7 @@
 #include "recording_file.h"
 
 #define BATCH_SPANS 2048
+#define BATCH_NS    UINT64_C(50000000) /* input that never pauses waits no longer for a whole batch */
 #define AHEAD_BYTES (64 * 1024)
 #define READY_MAX   4                    /* batches of a feed that wait for the loop */
 #define AGAIN_MS    20                   /* while the engine is full */
@@ -27,6 +28,7 @@ struct batch {
     struct pythia_span_batch *spans;
     struct pythia_counts counts;
     uint64_t bytes, broken;
+    uint64_t begun_ns;
 };
 
 struct cost {
@@ -224,10 +226,12 @@ static void hand_batch_over(struct feed *f)
 
 static int need_batch(struct feed *f)
 {
-    if (!f->batch)
+    if (!f->batch) {
         f->batch = take_feed_batch(f);
-    if (!f->batch)
-        return PYTHIA_ENOMEM;
+        if (!f->batch)
+            return PYTHIA_ENOMEM;
+        f->batch->begun_ns = uv_hrtime();
+    }
     f->sink.counts = &f->batch->counts;
     return PYTHIA_OK;
 }
@@ -298,14 +302,27 @@ static bool has_nothing(struct pythia_source *source)
     return f->at == f->size;
 }
 
-/* Read the next bytes. Before waiting for more, hand over what was decoded so far. *got 0: the
- * input has ended. */
+static bool is_batch_old(const struct batch *b)
+{
+    return uv_hrtime() - b->begun_ns >= BATCH_NS;
+}
+
+/* Shall the decoder give what it has, before it reads more? */
+static bool feed_source_waits(struct pythia_source *source)
+{
+    const struct feed *f = (const struct feed *)source;
+    return has_nothing(source) || (f->batch && is_batch_old(f->batch));
+}
+
+/* Read the next bytes. Before waiting for more, hand over what was decoded so far; programs that
+ * send a little all the time leave nothing to wait for. *got 0: the input has ended. */
 static int read_feed_source(struct pythia_source *source, void *to, size_t capacity, size_t *got,
                             struct pythia_error *e)
 {
     struct feed *f = (struct feed *)source;
     *got = 0;
-    if (f->batch && pythia_span_batch_count(f->batch->spans) >= BATCH_SPANS)
+    if (f->batch &&
+        (pythia_span_batch_count(f->batch->spans) >= BATCH_SPANS || is_batch_old(f->batch)))
         hand_batch_over(f);
     while (f->at == f->size && !f->ended && f->failed == PYTHIA_OK) {
         bool stopping = is_stopping(f->all); /* before, so that what is there is taken in */
@@ -568,7 +585,7 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
         return PYTHIA_ENOMEM;
     }
     f->source =
-        (struct pythia_source){.name = copy, .read = read_feed_source, .waits = has_nothing};
+        (struct pythia_source){.name = copy, .read = read_feed_source, .waits = feed_source_waits};
     f->sink = (struct pythia_sink){.span = add_feed_span,
                                    .broken = log_broken_feed,
                                    .cost = on_cost,
