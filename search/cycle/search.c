@@ -173,9 +173,7 @@ static bool is_search_pending(const struct pythia_search *s, size_t problem)
         return p->state == PYTHIA_PROBLEM_SEARCHING;
     if (p->state == PYTHIA_PROBLEM_TOO_FEW)
         return !pythia__search_run_lasts(s, &k->starved, STARVED_MAX, PYTHIA__SEARCH_HOLDS);
-    if (p->state == PYTHIA_PROBLEM_QUIET && !k->judged)
-        return !pythia__search_run_lasts(s, &k->quiet, PYTHIA__SEARCH_QUIET, 1);
-    return p->state == PYTHIA_PROBLEM_SEARCHING;
+    return p->state == PYTHIA_PROBLEM_SEARCHING || pythia__search_is_resting(s, problem);
 }
 
 /* No request hit a point: it is not opened again for the type until durations change. */

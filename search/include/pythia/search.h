@@ -149,6 +149,7 @@ struct pythia_problem {
                     was looked for anew */
     bool refuted; /* in the last cycle a cause was given up because no request passes its place, or
                      because it had no share for hold_seconds */
+    bool resting; /* QUIET in the last cycle, but its search goes on when its requests vary again */
     bool retried; /* the search began again by itself in the last cycle */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
