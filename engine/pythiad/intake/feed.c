@@ -16,7 +16,7 @@
 #include "recording_file.h"
 
 #define BATCH_SPANS 2048
-#define BATCH_NS    UINT64_C(50000000) /* input that never pauses waits no longer for a whole batch */
+#define BATCH_NS    UINT64_C(50000000) /* input that never pauses is not held back for longer */
 #define AHEAD_BYTES (64 * 1024)
 #define READY_MAX   4                    /* batches of a feed that wait for the loop */
 #define AGAIN_MS    20                   /* while the engine is full */

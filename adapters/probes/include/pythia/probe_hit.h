@@ -14,8 +14,8 @@
  * read; the texts share the 256 bytes in equal slots, in order of arguments.
  *
  * Of the hits of threads that are in no request one of PYTHIA_PROBE_OUTSIDE_ONE_OF is reported, by
- * chance, so that it is known what they cost: with PYTHIA_PROBE_OUTSIDE in its number, thread 0, and
- * nothing of its arguments. */
+ * chance, so that it is known what they cost: with PYTHIA_PROBE_OUTSIDE in its number, without
+ * its thread (0) and arguments. */
 struct pythia_probe_hit {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     uint64_t thread;  /* process id << 32 | thread id */
