@@ -126,7 +126,7 @@ static void a_wait_is_refused_without_the_kernel(void **state)
 }
 
 /* 90 hits are sampled of those outside of requests, with numbers from `first` to `last`, in a
- * second or more. A hit costs 133 ns, a sixth of a nop: they stand for .77 ms, and surely for .53. */
+ * second or more. A hit costs 133 ns, a sixth of a nop: they stand for .77 ms, surely for .53. */
 static void hit_the_kernel_outside(uint32_t first, uint32_t last)
 {
     struct pythia_buf frames = {0};
