@@ -1,28 +1,27 @@
-/* Groups to which several threads add requests, each to a part of its own: what a consumer of
- * traces needs for that (struct pythia_consumer_parts of pipeline.h). */
-#ifndef PYTHIA_CLI_GROUP_PARTS_H
-#define PYTHIA_CLI_GROUP_PARTS_H
+/* Traces are read into groups: by one thread, or by several, each into a part of its own. */
+#ifndef PYTHIA_CLI_GROUP_READING_H
+#define PYTHIA_CLI_GROUP_READING_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pythia/groups.h"
 
-/* {0} has none. */
-struct pythia__group_parts {
-    struct pythia_groups **list; /* owned; NULL: joined already */
-    size_t count;
+struct pythia__reading;
+
+/* Set the reading, begin with the rest {0}, and free it. */
+struct pythia__group_reading {
+    struct pythia__reading *reading; /* borrowed; its options of groups are those of these */
+    struct pythia_groups *groups;    /* owned; NULL before traces are read */
+    struct pythia_groups **parts;    /* owned; not yet joined with `groups` */
+    size_t part_count;
 };
 
-/* Make so many parts of groups, which have neither a grouping key nor a skeleton. PYTHIA_OK or
- * PYTHIA_ENOMEM; _free in any case. */
-int pythia__group_parts_make(struct pythia__group_parts *p, struct pythia_groups *whole,
-                             size_t count);
+/* Read all traces into groups of at most `rows` rows a type, and four times as many in all; the
+ * groups are not finished. A grouping key and a skeleton know one thread: with either there is one.
+ * As pythia__reading_run. */
+int pythia__group_reading_run(struct pythia__group_reading *g, int64_t rows);
 
-/* Destroy the parts that have not been joined. */
-void pythia__group_parts_free(struct pythia__group_parts *p);
-
-/* Join all parts with the groups. 0; 1 if the groups do not have the rows that they would have had
- * without parts, so that all has to be read once more; or negative. */
-int pythia__group_parts_join(struct pythia__group_parts *p, struct pythia_groups *whole);
+void pythia__group_reading_free(struct pythia__group_reading *g);
 
 #endif
