@@ -13,7 +13,12 @@
 #include "pythia/status.h"
 #include "search_parts.h"
 
-#define STARVED_MAX 2 /* cycles with too few requests, after which a search closes its points */
+/* Cycles without a new request of a type that has too few, after which a search closes its points
+ * if they have lasted for PYTHIA__SEARCH_HOLDS times hold_seconds. Beside a frequent type a rare
+ * one has none in most cycles, and what is open for it costs nothing meanwhile. Of a type with one
+ * request a minute, one gap in 150 is longer than these five minutes; no experiment has chosen
+ * them. */
+#define STARVED_MAX 2
 
 const char *pythia_problem_state_name(enum pythia_problem_state state)
 {
@@ -157,13 +162,19 @@ static int list_seen(const struct pythia_search *s, const uint64_t *hits, size_t
 
 /* ---- a cycle ---- */
 
-/* Is a problem searched, or will it be as soon as there are requests again? */
+/* Is a problem searched, or will it be as soon as there are requests again, or some that vary?
+ * What is slow now and then varies in few cycles, where cycles are short. */
 static bool is_search_pending(const struct pythia_search *s, size_t problem)
 {
     const struct pythia_problem *p = &s->problems[problem];
-    return p->state == PYTHIA_PROBLEM_SEARCHING ||
-           (p->state == PYTHIA_PROBLEM_TOO_FEW && p->cycles > 0 &&
-            s->keeping[problem].starved < STARVED_MAX);
+    const struct pythia__search_keeping *k = &s->keeping[problem];
+    if (p->cycles == 0)
+        return p->state == PYTHIA_PROBLEM_SEARCHING;
+    if (p->state == PYTHIA_PROBLEM_TOO_FEW)
+        return !pythia__search_run_lasts(s, &k->starved, STARVED_MAX, PYTHIA__SEARCH_HOLDS);
+    if (p->state == PYTHIA_PROBLEM_QUIET && !k->judged)
+        return !pythia__search_run_lasts(s, &k->quiet, PYTHIA__SEARCH_QUIET, 1);
+    return p->state == PYTHIA_PROBLEM_SEARCHING;
 }
 
 /* No request hit a point: it is not opened again for the type until durations change. */
@@ -185,7 +196,7 @@ static int retire_silent_point(struct pythia_search *s, const struct pythia__sea
 /* The needs of a type's problems for its open points. */
 struct need {
     size_t owner; /* the last of them + 1; 0: there is none */
-    bool searched, due;
+    bool searched, due, starved;
 };
 
 /* By type: owned by the caller; NULL when out of memory. */
@@ -200,6 +211,7 @@ static struct need *find_needs(const struct pythia_search *s)
         n->owner = i + 1;
         n->searched = n->searched || is_search_pending(s, i);
         n->due = n->due || s->problems[i].requests >= s->o.min_requests;
+        n->starved = n->starved || s->problems[i].state == PYTHIA_PROBLEM_TOO_FEW;
     }
     return needs;
 }
@@ -242,7 +254,9 @@ static int close_if_idle(struct pythia_search *s, struct pythia__search_type *t,
     if (!silent && needed)
         return PYTHIA_OK;
     return pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
-                                silent ? "no request hit it" : "its search has ended");
+                                silent       ? "no request hit it"
+                                : n->starved ? "too few requests of its type come"
+                                             : "its search has ended");
 }
 
 static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)
@@ -459,8 +473,9 @@ static int remember_ended(struct pythia_search *s)
 }
 
 /* A cycle that fails leaves everything as it was. */
-static void revert_cycle(struct pythia_search *s)
+static void revert_cycle(struct pythia_search *s, double clock)
 {
+    s->clock = clock;
     pythia__search_take_back(s);
     for (size_t i = s->switch_count; i-- > 0;)
         if (s->switches[i].widens) {
@@ -522,10 +537,12 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     if (pythia__search_begin(s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     clear_switches(s);
+    const double clock = s->clock;
+    s->clock += pythia__search_took(s);
     s->cycle++;
     int status = stage_cycle(s, groups, hits, hit_count, &found);
     if (status != PYTHIA_OK) {
-        revert_cycle(s);
+        revert_cycle(s, clock);
         return status;
     }
     pythia__search_commit(s);

@@ -130,7 +130,7 @@ static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *
     for (size_t i = 0; i < v->found_count; i++) {
         struct pythia_verdict_place place = v->found[i];
         const struct pythia_finding *now = find_cause(p, &place.finding.place);
-        if (!now && (p->grown || p->deserted || cycle->hold_ns == 0))
+        if (!now && (p->grown || p->refuted || cycle->hold_ns == 0))
             continue;
         bool fresh = has_evidence(now, &place.finding, p);
         /* The leading place is given up only for evidence that is significantly against it. */

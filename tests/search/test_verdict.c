@@ -531,9 +531,9 @@ static void a_disturbance_that_stays_changes_it(void **state)
     grown.grown = true;
     assert_int_equal(take(&v, 44, grown)->reason, PYTHIA_VERDICT_GROWN);
     take(&v, 45, with_cause(finding(7, .5, .1)));
-    struct pythia_problem deserted = problem(PYTHIA_PROBLEM_SEARCHING);
-    deserted.deserted = true;
-    assert_int_equal(take(&v, 46, deserted)->reason, PYTHIA_VERDICT_REFUTED);
+    struct pythia_problem refuted = problem(PYTHIA_PROBLEM_SEARCHING);
+    refuted.refuted = true;
+    assert_int_equal(take(&v, 46, refuted)->reason, PYTHIA_VERDICT_REFUTED);
     assert_int_equal(v.list[0].found_count, 0);
     hold_ns = 0;
     pythia_verdicts_free(&v);
