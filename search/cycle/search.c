@@ -19,6 +19,7 @@
  * request a minute, one gap in 150 is longer than these five minutes; no experiment has chosen
  * them. */
 #define STARVED_MAX 2
+#define SHORTEST    1e6 /* cycles in hold_seconds, at most */
 
 const char *pythia_problem_state_name(enum pythia_problem_state state)
 {
@@ -172,9 +173,7 @@ static bool is_search_pending(const struct pythia_search *s, size_t problem)
         return p->state == PYTHIA_PROBLEM_SEARCHING;
     if (p->state == PYTHIA_PROBLEM_TOO_FEW)
         return !pythia__search_run_lasts(s, &k->starved, STARVED_MAX, PYTHIA__SEARCH_HOLDS);
-    if (p->state == PYTHIA_PROBLEM_QUIET && !k->judged)
-        return !pythia__search_run_lasts(s, &k->quiet, PYTHIA__SEARCH_QUIET, 1);
-    return p->state == PYTHIA_PROBLEM_SEARCHING;
+    return p->state == PYTHIA_PROBLEM_SEARCHING || pythia__search_is_resting(s, problem);
 }
 
 /* No request hit a point: it is not opened again for the type until durations change. */
@@ -447,10 +446,14 @@ out:
     return status;
 }
 
-static uint64_t count_cycles_to_retry(const struct pythia_problem *p)
+/* Cycles of half a second: without more of them between its tries, a search that finds nothing
+ * would begin again, and be reported, twice a minute for ever. */
+static uint64_t count_cycles_to_retry(const struct pythia_search *s, const struct pythia_problem *p)
 {
-    uint64_t wait = PYTHIA_RETRY_FIRST;
-    for (uint64_t i = 0; i < p->retries && wait < PYTHIA_RETRY_MOST; i++)
+    double shorter = s->seconds > 0 ? s->o.hold_seconds / s->seconds : 1;
+    uint64_t wait = PYTHIA_RETRY_FIRST,
+             most = PYTHIA_RETRY_MOST * (uint64_t)fmin(fmax(shorter, 1), SHORTEST);
+    for (uint64_t i = 0; i < p->retries && wait < most; i++)
         wait *= 2;
     return wait;
 }
@@ -464,7 +467,7 @@ static int remember_ended(struct pythia_search *s)
         bool ended = p->state == PYTHIA_PROBLEM_GIVEN_UP || pythia__search_is_spread(p);
         if (!ended || p->retry_in > 0 || !s->keeping[i].evidence)
             continue;
-        p->retry_in = count_cycles_to_retry(p);
+        p->retry_in = count_cycles_to_retry(s, p);
         int status = pythia__search_remember(s, i, s->keeping[i].evidence);
         if (status != PYTHIA_OK)
             return status;

@@ -137,6 +137,15 @@ static double variance_in_cycle(const struct pythia_type *t)
     return isnan(variance) ? 0 : variance * requests_in_cycle(t);
 }
 
+bool pythia__search_is_resting(const struct pythia_search *s, size_t problem)
+{
+    const struct pythia_problem *p = &s->problems[problem];
+    const struct pythia__search_keeping *k = &s->keeping[problem];
+    /* `judged`: it varies, and too little to matter. */
+    return p->state == PYTHIA_PROBLEM_QUIET && p->cycles > 0 && !k->judged &&
+           !pythia__search_run_lasts(s, &k->quiet, PYTHIA__SEARCH_QUIET, 1);
+}
+
 int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count)
 {
     double all = 0;
@@ -180,6 +189,7 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
         pythia__search_run_step(s, &k->quiet, state == PYTHIA_PROBLEM_QUIET);
         if (pythia__search_run_lasts(s, &k->quiet, PYTHIA__SEARCH_QUIET, 1))
             clear_past_causes(s, i);
+        s->problems[i].resting = pythia__search_is_resting(s, i);
     }
     return PYTHIA_OK;
 }

@@ -167,6 +167,9 @@ void pythia__search_add_effect(const struct pythia_search *s, const struct pythi
 
 /* ---- what a cycle says of types: search_meet.c ---- */
 
+/* Do the requests of a problem that was searched not vary, though not for long? */
+bool pythia__search_is_resting(const struct pythia_search *s, size_t problem);
+
 /* Set the state of each problem from the requests of a cycle; types that were not seen before
  * become problems. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count);

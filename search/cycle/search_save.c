@@ -396,7 +396,7 @@ static struct pythia_problem take_problem(struct pythia__saved *r)
     p.carried = pythia__saved_number(r, UINT64_MAX);
     p.waited = pythia__saved_number(r, UINT64_MAX);
     p.retries = pythia__saved_number(r, UINT64_MAX);
-    p.retry_in = pythia__saved_number(r, PYTHIA_RETRY_MOST);
+    p.retry_in = pythia__saved_number(r, UINT64_MAX);
     p.variance_share = pythia__saved_double(r);
     p.rest = pythia__saved_double(r);
     p.part = (uint32_t)pythia__saved_number(r, UINT32_MAX);

@@ -112,6 +112,7 @@ static void a_search_goes_on_when_requests_differ_again(void **state)
             assert_true(h.history_count > 0);
         if (looked < needed)
             assert_false(h.cycle.finished);
+        assert_int_equal(only_problem(&h)->resting, !varied);
     }
     assert_cause(&h, 0, "inside D5");
     assert_opened_once(&h);
@@ -132,6 +133,7 @@ static void a_search_whose_requests_stay_alike_ends(void **state)
     } while (h.cycle.open_count > 0);
     assert_int_equal(cycles, HOLD);
     assert_true(h.cycle.finished);
+    assert_false(only_problem(&h)->resting);
     end(&h);
 }
 

@@ -171,15 +171,14 @@ int pythia__report_take_options(struct pythia__report_run *r)
 static int diagnose_run(struct pythia__report_run *r)
 {
     const struct pythia_loop *loop = r->loop;
-    struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
-                                           .alpha = r->s->alpha,
-                                           .look = loop && loop->cycle_count > 0
-                                                       ? loop->cycles[loop->cycle_count - 1].number
-                                                       : 0,
-                                           .min_requests = (size_t)r->s->min_requests,
-                                           .min_cov = r->s->min_cov,
-                                           .seed = (uint64_t)r->s->seed,
-                                           .each = r->each};
+    struct pythia_diagnosis_options how = {
+        .measure = (enum pythia_measure)r->s->rank_by,
+        .alpha = r->s->alpha,
+        .look = loop && loop->cycle_count > 0 ? loop->cycles[loop->cycle_count - 1].number : 0,
+        .min_requests = (size_t)r->s->min_requests,
+        .min_cov = r->s->min_cov,
+        .seed = (uint64_t)r->s->seed,
+        .each = r->each};
     return pythia_diagnose(r->groups, &how, &r->diagnosis);
 }
 

@@ -20,8 +20,8 @@
 #define RARE_PART  4     /* requests of rare types get this fraction of the memory for evidence */
 /* For which evidence has to speak against a verdict, or against what a search has found, at most.
  */
-#define HOLD_MAX   (60 * SECOND)
-#define CUT_NS     (5 * SECOND)  /* for which requests may lack their beginnings, at most */
+#define HOLD_MAX (60 * SECOND)
+#define CUT_NS   (5 * SECOND) /* for which requests may lack their beginnings, at most */
 
 /* ---- making ---- */
 
@@ -487,21 +487,21 @@ int pythia__live_report(struct pythia_live *l, const struct pythia__live_stage *
 {
     const struct pythia__evidence *e = &s->evidence;
     const struct pythia__unknown_points *u = &l->context.unknown;
-    struct pythia_live_cycle cycle = {
-        .decisions = l->last,
-        .groups = e->groups,
-        .requests = e->requests,
-        .under_way = l->apart,
-        .hidden_requests = l->numbers.hidden_requests - l->reported_hidden,
-        .spans = e->spans,
-        .lessons = l->late.count,
-        .lessons_cut = l->late.cut,
-        .types_waiting = l->late.waiting,
-        .unknown = pythia__unknown_points_sum(u, l->vocabulary),
-        .seconds = pythia__live_seconds(e),
-        .begin_ns = e->begin_ns,
-        .end_ns = e->end_ns,
-        .hold_ns = hold_ns(&l->o)};
+    struct pythia_live_cycle cycle = {.decisions = l->last,
+                                      .groups = e->groups,
+                                      .requests = e->requests,
+                                      .under_way = l->apart,
+                                      .hidden_requests =
+                                          l->numbers.hidden_requests - l->reported_hidden,
+                                      .spans = e->spans,
+                                      .lessons = l->late.count,
+                                      .lessons_cut = l->late.cut,
+                                      .types_waiting = l->late.waiting,
+                                      .unknown = pythia__unknown_points_sum(u, l->vocabulary),
+                                      .seconds = pythia__live_seconds(e),
+                                      .begin_ns = e->begin_ns,
+                                      .end_ns = e->end_ns,
+                                      .hold_ns = hold_ns(&l->o)};
     double all = estimate_spans(l, e->groups);
     cycle.spans_saved = all > (double)e->spans ? (uint64_t)(all - (double)e->spans + .5) : 0;
     pythia_live_count_points(l, &cycle.skeleton_count, &cycle.point_count);

@@ -58,7 +58,8 @@ static const char learning[] =
 
 static const char learning_later[] =
     "A search that finds nothing ends, and begins again when durations have another spread, or by "
-    "itself after 4 cycles with enough requests, then after 8, 16, 32 and always 64. It keeps what "
+    "itself after 4 cycles with enough requests, then after 8, 16, 32 and always 64, or more if "
+    "they are shorter than *--cycle-seconds* (a minute at most). It keeps what "
     "it knows, does not open again the points that showed nothing, and names a first cause only "
     "if that has at least 15 % of the variance with certainty, so that more tries do not find "
     "more by chance. The log and the verdict say that it began again, and why.\n\n"

@@ -149,6 +149,7 @@ struct pythia_problem {
                     was looked for anew */
     bool refuted; /* in the last cycle a cause was given up because no request passes its place, or
                      because it had no share for hold_seconds */
+    bool resting; /* QUIET in the last cycle, but its search goes on when its requests vary again */
     bool retried; /* the search began again by itself in the last cycle */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
@@ -171,11 +172,12 @@ struct pythia_problem {
 };
 
 /* A search that was given up begins again by itself after PYTHIA_RETRY_FIRST cycles with enough
- * requests, then after twice as many each time, up to PYTHIA_RETRY_MOST: a few unlucky cycles must
- * not end it for good. It goes on with what it believed, and does not open again the points that
- * showed nothing. More cycles would make a false finding more likely, so the first cause of such a
- * search must surely have PYTHIA_FINDING_MIN of the variance, by an interval that takes in that the
- * test is repeated in each cycle. tests/bench/search has the rates ("again"). */
+ * requests, then after twice as many each time, up to PYTHIA_RETRY_MOST of them that take
+ * hold_seconds, or more that are shorter: a few unlucky cycles must not end it for good. It goes on
+ * with what it believed, and does not open again the points that showed nothing. More cycles would
+ * make a false finding more likely, so the first cause of such a search must surely have
+ * PYTHIA_FINDING_MIN of the variance, by an interval that takes in that the test is repeated in
+ * each cycle. tests/bench/search has the rates ("again"). */
 #define PYTHIA_RETRY_FIRST 4
 #define PYTHIA_RETRY_MOST  64
 
