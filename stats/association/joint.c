@@ -16,9 +16,9 @@
 #include "pythia/status.h"
 
 #define CLIPPED 0.005 /* of a column, at either end */
-/* p of a further pair of variates, from which on it counts, corrected for the keys tested: these keys
- * were chosen among them by the same rows. A pair that is noise would make the coefficients less
- * precise, a pair that is left out would make them wrong. Of 6000 sets of 200 requests of
+/* p of a further pair of variates, from which on it counts, corrected for the keys tested: these
+ * keys were chosen among them by the same rows. A pair that is noise would make the coefficients
+ * less precise, a pair that is left out would make them wrong. Of 6000 sets of 200 requests of
  * tests/search/test_explain_joint.c, 14 had a coefficient that missed by .027 to .042 without the
  * correction, and none by more than .013 with it. */
 #define PAIR_P 0.001

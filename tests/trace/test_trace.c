@@ -140,8 +140,8 @@ static void a_call_that_begins_after_its_parent_keeps_its_length(void **state)
                 .tree = "A[0,1000]{B'[800,1000]:skew}", .counts = "skew 1");
 }
 
-/* Starts of both are cut to whole milliseconds, and lengths are not: B may have ended up to one later
- * than it says. */
+/* Starts of both are cut to whole milliseconds, and lengths are not: B may have ended up to one
+ * later than it says. */
 static void less_than_a_millisecond_is_no_repair_where_starts_are_rough(void **state)
 {
     check_trace(.spans = "A[0,20000001] B[1000000,8000002]<A S[1000000,9000001]<B:call",

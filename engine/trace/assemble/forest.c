@@ -203,8 +203,8 @@ static uint64_t distance_of(uint64_t x, uint64_t y)
 
 /* Cut what sticks out of the parent although nothing begins before its cause, or, if the parent
  * `waits`, ends after whoever waits for it. True if a time was changed by more than the clock
- * resolves: the rounding of two times is not an error that is worth a mark on the trace. If both
- * are `rough`, of two processes of Node.js each third span seems to end after the one around it. */
+ * resolves: the rounding of two times is not an error that is worth a mark on the trace. Where both
+ * starts are `rough`, as those of stock Express services, a third of all spans would have it. */
 static bool clamp_to_parent(struct pythia_trace_span *span, const struct pythia_trace_span *parent,
                             bool waits, bool rough)
 {
@@ -242,8 +242,8 @@ static bool is_call_after_parent(const struct pythia_trace_span *span,
     return span->relation == PYTHIA_RELATION_CALL && start_ns > end_ns && (same || servers);
 }
 
-/* Where starts are cut to whole milliseconds (pythia_starts_roughly), a span may seem to end up to a
- * millisecond after the one around it. And in Node.js, where they are, the spans of handlers in
+/* Where starts are cut to whole milliseconds (pythia_starts_roughly), a span may seem to end up to
+ * a millisecond after the one around it. And in Node.js, where they are, the spans of handlers in
  * Express end with an event of the response, which waits until the program has time: up to 20 ms
  * after the server's span on a busy machine. A span that begins with the call around it is what the
  * call is for, and ends with it. `begun_ns` is the start of the parent on the same clock. */

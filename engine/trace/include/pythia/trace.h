@@ -66,9 +66,9 @@ struct pythia_trace {
     bool incomplete;       /* it lacks spans, or may (counts.h): evidence of nothing */
 };
 
-/* The clock of OpenTelemetry in Node.js cuts the starts of spans to whole milliseconds, and measures
- * how long they last more finely. Such a span began, and ended, up to one millisecond later than it
- * says: two that follow each other may seem to overlap. */
+/* The clock of OpenTelemetry in Node.js cuts the starts of spans to whole milliseconds, and
+ * measures how long they last more finely. Such a span began, and ended, up to one millisecond
+ * later than it says: two that follow each other may seem to overlap. */
 #define PYTHIA_ROUGH_START_NS UINT64_C(1000000)
 
 /* Does a span have the signs of such a clock: a start at a whole millisecond, and an end where its
