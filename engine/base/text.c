@@ -49,17 +49,20 @@ static char lower_letter(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
+static bool fits_byte(char wanted, char c, bool any_case)
+{
+    return wanted == '?' || wanted == c || (any_case && lower_letter(wanted) == lower_letter(c));
+}
+
 /* Only the last * can be the one that has to give: whatever an earlier one took fitted. */
 bool pythia_text_fits(struct pythia_text text, struct pythia_text pattern, bool any_case)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, taken = 0;
     while (t < text.size) {
-        char want = p < pattern.size ? pattern.bytes[p] : '\0', c = text.bytes[t];
-        if (p < pattern.size && want == '*') {
+        if (p < pattern.size && pattern.bytes[p] == '*') {
             star = p++;
             taken = t;
-        } else if (p < pattern.size && (want == '?' || want == c ||
-                                        (any_case && lower_letter(want) == lower_letter(c)))) {
+        } else if (p < pattern.size && fits_byte(pattern.bytes[p], text.bytes[t], any_case)) {
             p++;
             t++;
         } else if (star != SIZE_MAX) { /* the last * takes one more byte */
