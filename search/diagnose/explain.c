@@ -196,8 +196,8 @@ static int collect_explanations(struct pythia__explainer *x,
                                 const struct pythia_association_result *results, size_t count,
                                 struct pythia_explanations *out)
 {
-    out->found = pythia_calloc(count, sizeof(*out->found));
-    out->skipped = pythia_calloc(count + x->untested_count, sizeof(*out->skipped));
+    out->found = pythia_calloc(count + 1, sizeof(*out->found));
+    out->skipped = pythia_calloc(count + x->untested_count + 1, sizeof(*out->skipped));
     if (!out->found || !out->skipped)
         return PYTHIA_ENOMEM;
     for (; x->untested_count > 0; x->untested_count--)
@@ -283,6 +283,11 @@ int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ran
     /* Two rows determine any line: no test has a degree of freedom left. */
     if (x.count > 0 && x.n > 2)
         status = test_candidates(&x, alpha, seed, &found);
+    else
+        status = collect_explanations(&x, NULL, 0, &found);
+    found.measured = x.measured;
+    found.measured_share = x.measured_share;
+    x.measured = NULL;
 out:
     pythia__candidates_free(&x);
     if (status != PYTHIA_OK) {
@@ -306,6 +311,7 @@ void pythia_explanations_free(struct pythia_explanations *x)
         pythia_free(x->skipped[i].name);
     pythia_free(x->found);
     pythia_free(x->skipped);
+    pythia_free(x->measured);
     *x = (struct pythia_explanations){0};
 }
 

@@ -15,7 +15,9 @@
 #include "explain_parts.h"
 #include "group/members.h"
 #include "pythia/buf.h"
+#include "pythia/measured.h"
 #include "pythia/mem.h"
+#include "pythia/ranks.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
@@ -601,6 +603,146 @@ static int judge_ids(struct pythia__explainer *x)
     return status;
 }
 
+/* ---- numbers that measure the time ---- */
+
+/* The time below a trace point in each row, for each of its hits; NaN where it is not hit. */
+static void find_point_times(const struct pythia__explainer *x, uint32_t tracepoint, double *times)
+{
+    const struct pythia_ranking *r = x->ranking;
+    for (size_t i = 0; i < x->n; i++)
+        times[i] = 0;
+    for (size_t e = 0; e < r->edge_count; e++) {
+        uint32_t node = pythia_cct_edge_at(x->cct, r->edges[e].edge)->context;
+        while (node != PYTHIA_CCT_ROOT && pythia_cct_tracepoint(x->cct, node) != tracepoint)
+            node = pythia_cct_parent(x->cct, node);
+        for (size_t i = 0; i < x->n && node != PYTHIA_CCT_ROOT; i++)
+            times[i] += r->times_ns[e * r->rows + i];
+    }
+    for (size_t i = 0; i < x->n; i++) {
+        const struct pythia_shape *shape = x->rows[i]->shape;
+        uint32_t hits = 0;
+        for (uint32_t k = 0; k < shape->point_count; k++)
+            hits += shape->points[k] == tracepoint ? shape->point_counts[k] : 0;
+        times[i] = hits > 0 ? times[i] / hits : NAN;
+    }
+}
+
+static bool is_number_of_point(const struct pythia__explainer *x, const struct pythia__candidate *c,
+                               uint32_t tracepoint)
+{
+    return c->kind == PYTHIA_KEY_NUMERIC && pythia_keys_tracepoint(x->keys, c->key) == tracepoint;
+}
+
+/* Mark the numbers of a trace point that measure its time, or the request's; alone, or two of them
+ * that add up to it, as busy and idle time do. */
+static int mark_measured(struct pythia__explainer *x, uint32_t tracepoint, const double *times,
+                         const double *totals)
+{
+    const char *unit;
+    for (size_t i = 0; i < x->count; i++) {
+        struct pythia__candidate *c = &x->candidates[i];
+        if (!is_number_of_point(x, c, tracepoint))
+            continue;
+        int status = pythia_measured_unit(c->numbers, NULL, times, x->n, &c->unit);
+        if (status == PYTHIA_OK && !c->unit)
+            status = pythia_measured_unit(c->numbers, NULL, totals, x->n, &c->unit);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    for (size_t i = 0; i < x->count; i++)
+        for (size_t k = i + 1; k < x->count; k++) {
+            struct pythia__candidate *a = &x->candidates[i], *b = &x->candidates[k];
+            if (!is_number_of_point(x, a, tracepoint) || !is_number_of_point(x, b, tracepoint) ||
+                a->unit || b->unit)
+                continue;
+            int status = pythia_measured_unit(a->numbers, b->numbers, times, x->n, &unit);
+            if (status != PYTHIA_OK)
+                return status;
+            a->unit = b->unit = unit;
+        }
+    return PYTHIA_OK;
+}
+
+/* The squared correlation of a number with the duration of requests that have it. */
+static int find_measured_share(const struct pythia__explainer *x, const struct pythia__candidate *c,
+                               const double *totals, double *share)
+{
+    size_t count = 0;
+    double *numbers = pythia_calloc(x->n, 2 * sizeof(*numbers));
+    if (!numbers)
+        return PYTHIA_ENOMEM;
+    double *durations = numbers + x->n;
+    for (size_t i = 0; i < x->n; i++) {
+        numbers[count] = c->numbers[i];
+        durations[count] = totals[i];
+        count += isfinite(c->numbers[i]);
+    }
+    double r = pythia_ranks_pearson(numbers, durations, count);
+    *share = r * r;
+    pythia_free(numbers);
+    return PYTHIA_OK;
+}
+
+/* Report a number as not tested, with the unit; the one with the largest share is the one that
+ * would have been named. */
+static int append_measured(struct pythia__explainer *x, const struct pythia__candidate *c,
+                           const double *totals)
+{
+    static const char *const reasons[] = {
+        "measures the time itself, in ns", "measures the time itself, in us",
+        "measures the time itself, in ms", "measures the time itself, in s"};
+    size_t which = c->unit[0] == 'n' ? 0 : c->unit[0] == 'u' ? 1 : c->unit[0] == 'm' ? 2 : 3;
+    double share = NAN;
+    int status = find_measured_share(x, c, totals, &share);
+    if (status != PYTHIA_OK)
+        return status;
+    if (share > x->measured_share) {
+        char *name = pythia__candidate_name(x, c);
+        if (!name)
+            return PYTHIA_ENOMEM;
+        pythia_free(x->measured);
+        x->measured = name;
+        x->measured_share = share;
+    }
+    return append_untested(x, pythia__candidate_name(x, c), reasons[which]);
+}
+
+/* Take out the numbers that measure the time: they would explain it better than its cause does. */
+static int remove_measured(struct pythia__explainer *x)
+{
+    size_t kept = 0;
+    double *times = pythia_calloc(x->n, 2 * sizeof(*times)), *totals = times ? times + x->n : NULL;
+    if (!times)
+        return PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < x->n; i++)
+        totals[i] = (double)x->rows[i]->duration_ns;
+    /* From here on by trace point: its numbers were looked at. */
+    memset(x->places, 0, pythia_vocabulary_tracepoints(x->vocabulary) * sizeof(*x->places));
+    for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++) {
+        const struct pythia__candidate *c = &x->candidates[i];
+        uint32_t tracepoint =
+            c->key == PYTHIA_NONE ? PYTHIA_NONE : pythia_keys_tracepoint(x->keys, c->key);
+        if (tracepoint == PYTHIA_NONE || c->kind != PYTHIA_KEY_NUMERIC || x->places[tracepoint])
+            continue;
+        x->places[tracepoint] = 1;
+        find_point_times(x, tracepoint, times);
+        status = mark_measured(x, tracepoint, times, totals);
+    }
+    for (size_t i = 0; i < x->count; i++) {
+        struct pythia__candidate *c = &x->candidates[i];
+        if (status == PYTHIA_OK && c->unit) {
+            status = append_measured(x, c, totals);
+            free_candidate(c);
+            continue;
+        }
+        x->candidates[kept++] = *c;
+    }
+    x->count = kept;
+    pythia_free(times);
+    return status;
+}
+
 int pythia__candidates_find(struct pythia__explainer *x)
 {
     size_t keys = pythia_keys_count(x->keys), points = pythia_vocabulary_tracepoints(x->vocabulary);
@@ -628,6 +770,9 @@ int pythia__candidates_find(struct pythia__explainer *x)
     if (status != PYTHIA_OK)
         return status;
     merge_candidates(x);
+    status = remove_measured(x);
+    if (status != PYTHIA_OK)
+        return status;
     for (size_t i = 0; i < x->count; i++)
         if (x->candidates[i].kind == PYTHIA_KEY_NUMERIC &&
             (status = add_number_levels(x, &x->candidates[i])) != PYTHIA_OK)
@@ -642,6 +787,7 @@ void pythia__candidates_free(struct pythia__explainer *x)
     for (size_t i = 0; i < x->untested_count; i++)
         pythia_free(x->untested[i].name);
     pythia_free(x->untested);
+    pythia_free(x->measured);
     pythia_free(x->candidates);
     pythia_free(x->places);
     pythia_arena_free(&x->spelt);

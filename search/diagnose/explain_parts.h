@@ -15,6 +15,7 @@ struct pythia__candidate {
     uint32_t level_count;
     struct pythia_text member; /* of MEMBER: the value; borrowed like texts */
     bool replaced;             /* by its members */
+    const char *unit; /* of time, in which it measures the time itself (measured.h); or NULL */
 };
 
 /* One explanation while it is made. The pointers to const are borrowed from the caller. */
@@ -33,6 +34,8 @@ struct pythia__explainer {
     size_t members;                      /* candidates of kind MEMBER */
     struct pythia_skipped_key *untested; /* values that became no member; owned with their names */
     size_t untested_count, untested_capacity;
+    char *measured; /* owned: of the numbers that measure the time, the one with most of it; NULL */
+    double measured_share;
 };
 
 /* Find the candidates: every key-value, every member of keys with several values, and the hits of

@@ -36,6 +36,77 @@ static const char *distractors(struct pythia_random *random)
     return text;
 }
 
+/* ---- numbers that measure the time ---- */
+
+/* 200 requests, of which those of a size of "large" take 20 ms longer, and have keys that measure
+ * what they take. `pause`: B waits so many ms as its key sets. */
+static void add_timed_requests(struct requests *r, bool pause)
+{
+    static const int pauses[] = {1, 5, 20, 50};
+    struct pythia_random random;
+    pythia_random_init(&random, 11);
+    for (int i = 0; i < 200; i++) {
+        bool large = pythia_random_below(&random, 4) == 0;
+        int own = 1000000 + (int)pythia_random_below(&random, 4000000);
+        int set = pauses[pythia_random_below(&random, 4)];
+        int b = own + (pause ? set * 1000000 : large ? 20000000 : 0);
+        int busy = b / (3 + (int)pythia_random_below(&random, 20)), late = 300 + i % 7;
+        requests_add(r,
+                     "A(elapsed_us=%d.%03d,size=%s){500000 B(busy_ns=%d,idle_ns=%d,pause_ms=%d)"
+                     "{%d} 300000}",
+                     (b + 800000 - late) / 1000, (b + 800000 - late) % 1000,
+                     large ? "large" : "small", busy, b - busy - late, set, b);
+    }
+}
+
+/* busy_ns and idle_ns of B add up to its time; elapsed_us is the request's. */
+static void numbers_that_measure_the_time_explain_nothing(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    add_timed_requests(&r, false);
+    struct explained e = explain(&r);
+    assert_string_equal(e.x.found[0].name, "size");
+    assert_int_equal(e.x.found_count, 1);
+    assert_string_equal(skipped(&e, "elapsed_us"), "measures the time itself, in us");
+    assert_string_equal(skipped(&e, "busy_ns"), "measures the time itself, in ns");
+    assert_string_equal(skipped(&e, "idle_ns"), "measures the time itself, in ns");
+    assert_string_equal(e.x.measured, "elapsed_us"); /* it has all of the duration */
+    assert_true(e.x.measured_share > .99);
+    end(&e, &r);
+}
+
+/* What B waits for is set to one of four values, which are its time but for what else B does. */
+static void a_setting_that_is_a_time_explains_it(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    add_timed_requests(&r, true);
+    struct explained e = explain(&r);
+    assert_string_equal(e.x.found[0].name, "pause_ms");
+    assert_null(skipped(&e, "pause_ms"));
+    assert_non_null(skipped(&e, "idle_ns"));
+    end(&e, &r);
+}
+
+/* B runs twice, and its number is the mean of both, as its time is. */
+static void a_measurement_of_repeated_spans_is_recognised(void **state)
+{
+    struct requests r;
+    struct pythia_random random;
+    requests_begin_folded(&r);
+    pythia_random_init(&random, 12);
+    for (int i = 0; i < 100; i++) {
+        int first = 1000 + (int)pythia_random_below(&random, 9000);
+        int second = 1000 + (int)pythia_random_below(&random, 9000);
+        requests_add(&r, "A{10 B(took=%d){%d} B(took=%d){%d} 10}", first, first, second, second);
+    }
+    struct explained e = explain(&r);
+    assert_int_equal(e.x.found_count, 0);
+    assert_non_null(skipped(&e, "took"));
+    end(&e, &r);
+}
+
 /* ---- several values of a key in a request ---- */
 
 /* 300 requests ask 3 of 12 nodes each, all ask "any", and dn-07 takes 5 ms longer; up to 4 read
@@ -791,6 +862,9 @@ int main(void)
         cmocka_unit_test(a_few_requests_with_several_values_leave_the_levels),
         cmocka_unit_test(members_are_bounded_and_the_rest_is_counted),
         cmocka_unit_test(values_of_their_own_are_an_identifier),
+        cmocka_unit_test(numbers_that_measure_the_time_explain_nothing),
+        cmocka_unit_test(a_setting_that_is_a_time_explains_it),
+        cmocka_unit_test(a_measurement_of_repeated_spans_is_recognised),
         cmocka_unit_test(the_queue_is_named_first_among_20_distractors),
         cmocka_unit_test(bad_columns_do_no_harm_and_the_bad_host_is_named),
         cmocka_unit_test(a_binary_variable_splits_by_its_value),

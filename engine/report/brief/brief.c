@@ -139,6 +139,8 @@ static void add_brief_block(const struct pythia__brief *b, const struct pythia__
         pythia__doc_entry(b->d, "WHEN", PYTHIA__DOC_WHY);
         if (!pythia__brief_when(b, item, true))
             pythia__doc_words(b->d, "no key correlates with it");
+        pythia__doc_entry(b->d, "NOT", PYTHIA__DOC_REMARK);
+        pythia__brief_measured(b, item);
         pythia__doc_entry(b->d, "SURE", PYTHIA__DOC_REMARK);
         pythia__brief_sure(b, item);
         pythia__doc_entry(b->d, "OF", PYTHIA__DOC_REMARK);

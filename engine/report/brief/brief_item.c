@@ -99,6 +99,17 @@ void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item
         pythia__doc_words(b->d, "; few requests for so many values");
 }
 
+void pythia__brief_measured(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    const struct pythia_explanations *all = explanations_of(item);
+    const struct pythia_explanation *x = key_of(item);
+    /* Where a key explains most of it, nobody misses the number. */
+    if (!all || !all->measured || all->measured_share < PYTHIA_FINDING_MIN ||
+        (x && x->result.explained >= all->measured_share / 2))
+        return;
+    pythia__say_measured(b->d, all);
+}
+
 void pythia__brief_instance(const struct pythia__brief *b, const struct pythia__item *item)
 {
     const struct pythia_verdict *v = item->verdict;

@@ -256,6 +256,20 @@ void pythia__say_keys_tested(struct pythia__doc *d, const struct pythia_explanat
     pythia__doc_count(d, (double)all->asked, " key", " keys");
     pythia__doc_words(d, " tested, %zu not: constant, identifiers, or in too few requests.",
                       all->skipped_count);
+    if (all->measured) {
+        pythia__doc_words(d, " Nor was ");
+        pythia__say_measured(d, all);
+        pythia__doc_words(d, ".");
+    }
+}
+
+void pythia__say_measured(struct pythia__doc *d, const struct pythia_explanations *all)
+{
+    struct pythia_text full = pythia_text_of(all->measured);
+    const char *at = memchr(full.bytes, '@', full.size);
+    struct pythia_text shortest = {full.bytes, at ? (size_t)(at - full.bytes) : full.size};
+    pythia__doc_name(d, PYTHIA__DOC_KEY, shortest, full, full);
+    pythia__doc_words(d, ", which measures the time itself");
 }
 
 /* "each unit of queue_length", "a hit of api:retry", "host.name, where it is in {cp-2},": what a

@@ -50,6 +50,8 @@ void pythia__say_explained(struct pythia__doc *d, const struct pythia_explanatio
 /* "16 more keys correlate; 49 keys tested, 173 not: …", of which `shown` were named. */
 void pythia__say_keys_tested(struct pythia__doc *d, const struct pythia_explanations *all,
                              size_t shown);
+/* "busy_ns, which measures the time itself", of explanations that have such a number. */
+void pythia__say_measured(struct pythia__doc *d, const struct pythia_explanations *all);
 /* "A and B together account for 93 % of the latency variance, …", of keys that act together. */
 void pythia__say_joint(struct pythia__doc *d, const struct pythia_vocabulary *v,
                        const struct pythia_explanations *all);

@@ -1,0 +1,33 @@
+#ifndef PYTHIA_MEASURED_H
+#define PYTHIA_MEASURED_H
+
+#include <stddef.h>
+
+/* Is a number a measurement of the time that it is held against? Many libraries attach one to each
+ * span ("busy_ns", "elapsed_ms", "response_time"). It explains the time perfectly, and says nothing
+ * about its cause. A number is taken for one if in some unit of time (s, ms, us or ns)
+ *
+ *   - the time rises by one unit, within 4 %, for each unit of the number, and what is left of the
+ *     time without the number has less than 2 % of the variance. All of it is clipped at either
+ *     end, so that a few rows do not decide. What is left may have any mean, because a number may
+ *     measure a part of the time;
+ *   - and the number has as many different values as a clock of that resolution gives: more than
+ *     PYTHIA_MEASURED_VALUES, and at least half as many as the time has in whole units, or as there
+ *     are rows if the number is not whole.
+ *
+ * A setting that is a time (a sleep, a timeout, a pause before a retry) has the first property but
+ * not the second, unless it is drawn for each request from a range of which it takes nearly all
+ * values. Numbers alone cannot tell such a setting from a measurement. A measurement that has few
+ * different values, because its unit is coarse, is not recognised. */
+
+#define PYTHIA_MEASURED_VALUES 20
+
+/* `numbers[i]`, NaN where there is none, and `times_ns[i]` belong together, i < n; of rows without
+ * a number the time does not count. `others` are added to the numbers, for a time that is measured
+ * in two parts, such as busy and idle; NULL: nothing is added. On success *unit is "s", "ms", "us"
+ * or "ns" (static), or NULL if the number is no measurement or there are fewer than 2 *
+ * PYTHIA_MEASURED_VALUES of them. Returns PYTHIA_OK or PYTHIA_ENOMEM. Thread-safe; O(n log n). */
+int pythia_measured_unit(const double *numbers, const double *others, const double *times_ns,
+                         size_t n, const char **unit);
+
+#endif
