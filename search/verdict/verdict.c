@@ -351,7 +351,9 @@ static enum pythia_confidence derive_confidence(const struct pythia_verdict *v)
     double low = v->found_count > 0 ? v->found[0].finding.low : 0;
     if (is_key_verdict(v))
         return v->looks >= 2 ? PYTHIA_CONFIDENCE_HIGH : PYTHIA_CONFIDENCE_MEDIUM;
-    return low >= LARGE || v->looks >= 3                ? PYTHIA_CONFIDENCE_HIGH
+    /* An interval that reaches 0 says that the place may have nothing of it, however often it was
+     * looked at. */
+    return low >= LARGE || (v->looks >= 3 && low > 0)   ? PYTHIA_CONFIDENCE_HIGH
            : low >= PYTHIA_FINDING_MIN || v->looks >= 2 ? PYTHIA_CONFIDENCE_MEDIUM
                                                         : PYTHIA_CONFIDENCE_LOW;
 }

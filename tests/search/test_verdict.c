@@ -358,6 +358,8 @@ static void confidence_grows_with_the_share_and_with_cycles(void **state)
                      PYTHIA_CONFIDENCE_MEDIUM);
     assert_int_equal(take(&v, 3, with_cause(finding(7, .2, .1)))->confidence,
                      PYTHIA_CONFIDENCE_HIGH);
+    assert_int_equal(take(&v, 4, with_cause(finding(7, .2, .25)))->confidence,
+                     PYTHIA_CONFIDENCE_MEDIUM); /* -5 to 45 % */
     pythia_verdicts_free(&v);
     (void)state;
 }

@@ -90,7 +90,7 @@ void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item
     if (!x)
         return;
     pythia__doc_words(b->d, ", explains ");
-    pythia__doc_percent(b->d, x->result.explained);
+    pythia__say_explained(b->d, x);
     pythia__doc_words(b->d, ", ");
     add_chance(b->d, x->result.q);
     if (x->result.few)
@@ -210,6 +210,23 @@ static void add_place(const struct pythia__brief *b, const struct pythia_place *
     add_item_share(b->d, share, low, high);
 }
 
+/* A verdict changes after a minute of evidence. Until then a cause that has just begun would be
+ * missing beside the one that stands. */
+void pythia__brief_new(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    const struct pythia_verdict *v = item->verdict;
+    const struct pythia_finding *largest = NULL;
+    if (!v || v->found_count == 0)
+        return;
+    for (size_t i = 0; i < v->also_count; i++)
+        if (v->also[i].low >= PYTHIA_FINDING_MIN && (!largest || v->also[i].share > largest->share))
+            largest = &v->also[i];
+    if (!largest || largest->share <= v->found[0].finding.share)
+        return;
+    add_place(b, &largest->place, largest->share, largest->low, largest->high);
+    pythia__doc_words(b->d, " in the last cycle; the verdict changes if that lasts");
+}
+
 bool pythia__has_place(const struct pythia__item *item)
 {
     const struct pythia_group *g = item->group;
@@ -299,6 +316,15 @@ static void add_mean(struct pythia__doc *d, double ns)
     pythia__doc_take(d, PYTHIA__DOC_NUMBER, &text);
 }
 
+/* "no key correlates with the duration; LPUSH does with where it is spent": a key of which the time
+ * moves between places, and the total stays. */
+static void add_moved(const struct pythia__brief *b, const struct pythia_explanation *x)
+{
+    pythia__doc_words(b->d, "no key correlates with the duration; ");
+    pythia__say_key(b->d, names_of(b), x);
+    pythia__doc_words(b->d, " correlates with where it is spent");
+}
+
 /* The rest of the requests: "    < 2: mean 4.23 s". */
 static void add_other_items(const struct pythia__brief *b, const struct pythia_explanation *x)
 {
@@ -319,6 +345,7 @@ static void add_condition(const struct pythia__brief *b, const struct pythia_exp
     if (x->kind == PYTHIA_KEY_HAS) {
         pythia__doc_words(b->d, strcmp(condition, ">= 1") == 0 ? "with " : "without ");
         pythia__doc_key(b->d, names_of(b), x);
+        pythia__doc_words(b->d, " on the critical path");
     } else if (x->kind == PYTHIA_KEY_MEMBER && strncmp(condition, "does", 4) == 0) {
         pythia__doc_words(b->d, strcmp(condition, "does") == 0 ? "" : "unless ");
         pythia__doc_key(b->d, names_of(b), x);
@@ -335,7 +362,7 @@ static void add_correlation(const struct pythia__brief *b, const struct pythia_e
 {
     pythia__doc_words(b->d, "correlates with ");
     pythia__doc_words(b->d, x->kind == PYTHIA_KEY_COUNT ? "calls of "
-                            : x->kind == PYTHIA_KEY_HAS ? "whether there is a call of "
+                            : x->kind == PYTHIA_KEY_HAS ? "whether the critical path has "
                                                         : "");
     pythia__doc_key(b->d, names_of(b), x);
 }
@@ -351,6 +378,10 @@ bool pythia__brief_when(const struct pythia__brief *b, const struct pythia__item
     }
     if (!x)
         return false;
+    if (pythia__leaves_total(x)) {
+        add_moved(b, x);
+        return true;
+    }
     if (!whole || !x->split) {
         add_correlation(b, x);
         return true;
