@@ -633,12 +633,33 @@ static bool is_number_of_point(const struct pythia__explainer *x, const struct p
     return c->kind == PYTHIA_KEY_NUMERIC && pythia_keys_tracepoint(x->keys, c->key) == tracepoint;
 }
 
+/* Mark two numbers whose sum measures the time: neither does alone, or one leaves out a part that
+ * is the other. */
+static int mark_pair(const struct pythia__explainer *x, struct pythia__candidate *a,
+                     struct pythia__candidate *b, const double *times)
+{
+    bool part = false;
+    if (a->unit && b->unit)
+        return PYTHIA_OK;
+    if (!a->unit && !b->unit) {
+        int status = pythia_measured_unit(a->numbers, b->numbers, times, x->n, &a->unit);
+        b->unit = status == PYTHIA_OK ? a->unit : NULL;
+        return status;
+    }
+    const struct pythia__candidate *known = a->unit ? a : b;
+    struct pythia__candidate *other = a->unit ? b : a;
+    int status =
+        pythia_measured_part(known->numbers, other->numbers, times, x->n, known->unit, &part);
+    if (status == PYTHIA_OK && part)
+        other->unit = known->unit;
+    return status;
+}
+
 /* Mark the numbers of a trace point that measure its time, or the request's; alone, or two of them
  * that add up to it, as busy and idle time do. */
 static int mark_measured(struct pythia__explainer *x, uint32_t tracepoint, const double *times,
                          const double *totals)
 {
-    const char *unit;
     for (size_t i = 0; i < x->count; i++) {
         struct pythia__candidate *c = &x->candidates[i];
         if (!is_number_of_point(x, c, tracepoint))
@@ -652,13 +673,11 @@ static int mark_measured(struct pythia__explainer *x, uint32_t tracepoint, const
     for (size_t i = 0; i < x->count; i++)
         for (size_t k = i + 1; k < x->count; k++) {
             struct pythia__candidate *a = &x->candidates[i], *b = &x->candidates[k];
-            if (!is_number_of_point(x, a, tracepoint) || !is_number_of_point(x, b, tracepoint) ||
-                a->unit || b->unit)
+            if (!is_number_of_point(x, a, tracepoint) || !is_number_of_point(x, b, tracepoint))
                 continue;
-            int status = pythia_measured_unit(a->numbers, b->numbers, times, x->n, &unit);
+            int status = mark_pair(x, a, b, times);
             if (status != PYTHIA_OK)
                 return status;
-            a->unit = b->unit = unit;
         }
     return PYTHIA_OK;
 }

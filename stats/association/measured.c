@@ -11,6 +11,7 @@
 
 #define LEFT_MOST .02  /* of the variance of the time, that is not in the number */
 #define SLOPE_OFF .04  /* of a unit of time, by which the time may rise more or less */
+#define PART_LEFT .25  /* of the variance that is left without it */
 #define CLIPPED   .025 /* of the rows, at either end */
 
 struct unit {
@@ -97,25 +98,58 @@ static const char *find_unit(const struct measurements *r)
     return NULL;
 }
 
-int pythia_measured_unit(const double *numbers, const double *others, const double *times_ns,
-                         size_t n, const char **unit)
+/* Take the rows that have both numbers, or one where `others` is NULL; the sum of both is the number.
+ */
+static int take_measurements(const double *numbers, const double *others, const double *times_ns,
+                             size_t n, struct measurements *m)
 {
-    struct measurements r = {.whole = true};
-    r.numbers = pythia_calloc(n, 4 * sizeof(*r.numbers));
-    if (!r.numbers)
+    *m = (struct measurements){.whole = true};
+    m->numbers = pythia_calloc(n + 1, 4 * sizeof(*m->numbers));
+    if (!m->numbers)
         return PYTHIA_ENOMEM;
-    r.clipped = r.numbers + n;
-    r.times_ns = r.clipped + n;
-    r.scratch = r.times_ns + n;
+    m->clipped = m->numbers + n;
+    m->times_ns = m->clipped + n;
+    m->scratch = m->times_ns + n;
     for (size_t i = 0; i < n; i++) {
         double number = numbers[i] + (others ? others[i] : 0);
         if (!isfinite(number))
             continue;
-        r.whole = r.whole && number == floor(number);
-        r.times_ns[r.count] = times_ns[i];
-        r.numbers[r.count++] = number;
+        m->whole = m->whole && number == floor(number);
+        m->times_ns[m->count] = times_ns[i];
+        m->numbers[m->count++] = number;
     }
-    *unit = r.count >= (size_t)2 * PYTHIA_MEASURED_VALUES ? find_unit(&r) : NULL;
-    pythia_free(r.numbers);
+    return PYTHIA_OK;
+}
+
+int pythia_measured_unit(const double *numbers, const double *others, const double *times_ns,
+                         size_t n, const char **unit)
+{
+    struct measurements m;
+    int status = take_measurements(numbers, others, times_ns, n, &m);
+    if (status != PYTHIA_OK)
+        return status;
+    *unit = m.count >= (size_t)2 * PYTHIA_MEASURED_VALUES ? find_unit(&m) : NULL;
+    pythia_free(m.numbers);
+    return PYTHIA_OK;
+}
+
+int pythia_measured_part(const double *numbers, const double *others, const double *times_ns,
+                         size_t n, const char *unit, bool *part)
+{
+    struct measurements m;
+    size_t which = 0, at = 0;
+    int status = take_measurements(numbers, others, times_ns, n, &m);
+    if (status != PYTHIA_OK)
+        return status;
+    while (strcmp(units[which].name, unit) != 0)
+        which++;
+    take_number_out(&m, units[which].ns);
+    double both = sum_products(m.scratch, m.scratch, m.count);
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(numbers[i] + others[i]))
+            m.numbers[at++] = numbers[i];
+    take_number_out(&m, units[which].ns);
+    *part = both < PART_LEFT * sum_products(m.scratch, m.scratch, m.count);
+    pythia_free(m.numbers);
     return PYTHIA_OK;
 }

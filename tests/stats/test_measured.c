@@ -78,6 +78,26 @@ static void two_parts_that_add_up_are_recognised_together_only(void **state)
     assert_string_equal(unit_of(idle, N), "ns");
 }
 
+/* A tenth of the time and less is busy: idle time alone measures the time nearly as well. A number
+ * of its own is no part of it. */
+static void a_small_part_is_recognised_beside_the_rest(void **state)
+{
+    static double busy[N], other[N];
+    bool part;
+    pythia_random_init(&random_numbers, 6);
+    for (size_t i = 0; i < N; i++) {
+        times[i] = draw(10e6, 100e6);
+        busy[i] = floor(times[i] / draw(10, 100));
+        numbers[i] = floor(times[i] - busy[i] - draw(0, 1000));
+        other[i] = floor(draw(0, 1e6));
+    }
+    assert_string_equal(unit_of(NULL, N), "ns");
+    assert_int_equal(pythia_measured_part(numbers, busy, times, N, "ns", &part), PYTHIA_OK);
+    assert_true(part);
+    assert_int_equal(pythia_measured_part(numbers, other, times, N, "ns", &part), PYTHIA_OK);
+    assert_false(part);
+}
+
 /* The program sleeps for 5, 20, 50 or 100 ms, and takes up to 2 ms more. */
 static void a_setting_of_few_values_is_none(void **state)
 {
@@ -164,6 +184,7 @@ int main(void)
         cmocka_unit_test(whole_units_are_recognised),
         cmocka_unit_test(a_part_of_the_time_is_recognised),
         cmocka_unit_test(two_parts_that_add_up_are_recognised_together_only),
+        cmocka_unit_test(a_small_part_is_recognised_beside_the_rest),
         cmocka_unit_test(a_setting_of_few_values_is_none),
         cmocka_unit_test(a_setting_in_steps_is_none),
         cmocka_unit_test(a_count_that_costs_time_is_none),
