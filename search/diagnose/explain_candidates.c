@@ -6,6 +6,7 @@
  * all requests cannot be told apart by any test, so sorting puts the one first that is easiest to
  * act on, and merging removes copies of the same attribute. Everything is in an order that does not
  * depend on the order of requests. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -605,6 +606,30 @@ static int judge_ids(struct pythia__explainer *x)
 
 /* ---- numbers that measure the time ---- */
 
+/* Does the name of a key have a word that means a time, or a unit of one? "elapsedMs", "db.duration",
+ * "response_time". */
+static bool is_called_time(struct pythia_text name)
+{
+    static const char *const words[] = {
+        "ns",   "us",       "ms",      "s",       "sec",  "secs",    "seconds", "millis",
+        "time", "duration", "elapsed", "latency", "took", "runtime", "wait",    "delay"};
+    for (size_t from = 0, to; from < name.size; from = to + (to == from)) {
+        for (to = from; to < name.size && isalpha((unsigned char)name.bytes[to]) &&
+                        (to == from || !isupper((unsigned char)name.bytes[to]));)
+            to++;
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+            if (to - from == strlen(words[i]) &&
+                strncasecmp(name.bytes + from, words[i], to - from) == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool is_candidate_time(const struct pythia__explainer *x, const struct pythia__candidate *c)
+{
+    return is_called_time(pythia_keys_attribute(x->keys, c->key));
+}
+
 /* The time below a trace point in each row, for each of its hits; NaN where it is not hit. */
 static void find_point_times(const struct pythia__explainer *x, uint32_t tracepoint, double *times)
 {
@@ -642,7 +667,9 @@ static int mark_pair(const struct pythia__explainer *x, struct pythia__candidate
     if (a->unit && b->unit)
         return PYTHIA_OK;
     if (!a->unit && !b->unit) {
-        int status = pythia_measured_unit(a->numbers, b->numbers, times, x->n, &a->unit);
+        int status =
+            pythia_measured_unit(a->numbers, b->numbers, times, x->n,
+                                 is_candidate_time(x, a) && is_candidate_time(x, b), &a->unit);
         b->unit = status == PYTHIA_OK ? a->unit : NULL;
         return status;
     }
@@ -664,9 +691,10 @@ static int mark_measured(struct pythia__explainer *x, uint32_t tracepoint, const
         struct pythia__candidate *c = &x->candidates[i];
         if (!is_number_of_point(x, c, tracepoint))
             continue;
-        int status = pythia_measured_unit(c->numbers, NULL, times, x->n, &c->unit);
+        bool called = is_candidate_time(x, c);
+        int status = pythia_measured_unit(c->numbers, NULL, times, x->n, called, &c->unit);
         if (status == PYTHIA_OK && !c->unit)
-            status = pythia_measured_unit(c->numbers, NULL, totals, x->n, &c->unit);
+            status = pythia_measured_unit(c->numbers, NULL, totals, x->n, called, &c->unit);
         if (status != PYTHIA_OK)
             return status;
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pythia/column.h"
 #include "pythia/mem.h"
 #include "pythia/shares.h"
 #include "pythia/status.h"
@@ -24,7 +25,7 @@ static const struct unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1
 struct measurements {
     double *numbers, *clipped, *times_ns, *scratch; /* count each */
     size_t count;
-    bool whole;
+    bool whole, called_time;
 };
 
 /* The sum of the products of two columns about their means. */
@@ -83,7 +84,9 @@ static bool has_values_of_clock(const struct measurements *r, double ns)
             r->scratch[i] = floor(r->times_ns[i] / ns);
         possible = count_different(r->scratch, r->count);
     }
-    return different > PYTHIA_MEASURED_VALUES && 2 * different >= possible;
+    if ((double)different >= PYTHIA_COLUMN_MOSTLY * (double)r->count)
+        return true;
+    return r->called_time && different > PYTHIA_MEASURED_VALUES && 2 * different >= possible;
 }
 
 static const char *find_unit(const struct measurements *r)
@@ -122,12 +125,13 @@ static int take_measurements(const double *numbers, const double *others, const 
 }
 
 int pythia_measured_unit(const double *numbers, const double *others, const double *times_ns,
-                         size_t n, const char **unit)
+                         size_t n, bool called_time, const char **unit)
 {
     struct measurements m;
     int status = take_measurements(numbers, others, times_ns, n, &m);
     if (status != PYTHIA_OK)
         return status;
+    m.called_time = called_time;
     *unit = m.count >= (size_t)2 * PYTHIA_MEASURED_VALUES ? find_unit(&m) : NULL;
     pythia_free(m.numbers);
     return PYTHIA_OK;

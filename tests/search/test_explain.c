@@ -89,6 +89,24 @@ static void a_setting_that_is_a_time_explains_it(void **state)
     end(&e, &r);
 }
 
+/* Each item takes 1 ms, and B takes elapsed_ms: both are whole numbers that grow by 1 a ms. */
+static void a_count_of_what_takes_a_unit_of_time_explains_it(void **state)
+{
+    struct requests r;
+    struct pythia_random random;
+    requests_begin_folded(&r);
+    pythia_random_init(&random, 13);
+    for (int i = 0; i < 200; i++) {
+        int items = 1 + (int)pythia_random_below(&random, 60);
+        int b = items * 1000000 + (int)pythia_random_below(&random, 500000);
+        requests_add(&r, "A(items=%d){1000 B(elapsedMs=%d){%d} 1000}", items, b / 1000000, b);
+    }
+    struct explained e = explain(&r);
+    assert_string_equal(e.x.found[0].name, "items");
+    assert_string_equal(skipped(&e, "elapsedMs"), "measures the time itself, in ms");
+    end(&e, &r);
+}
+
 /* B runs twice, and its number is the mean of both, as its time is. */
 static void a_measurement_of_repeated_spans_is_recognised(void **state)
 {
@@ -864,6 +882,7 @@ int main(void)
         cmocka_unit_test(values_of_their_own_are_an_identifier),
         cmocka_unit_test(numbers_that_measure_the_time_explain_nothing),
         cmocka_unit_test(a_setting_that_is_a_time_explains_it),
+        cmocka_unit_test(a_count_of_what_takes_a_unit_of_time_explains_it),
         cmocka_unit_test(a_measurement_of_repeated_spans_is_recognised),
         cmocka_unit_test(the_queue_is_named_first_among_20_distractors),
         cmocka_unit_test(bad_columns_do_no_harm_and_the_bad_host_is_named),

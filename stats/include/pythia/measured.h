@@ -12,24 +12,27 @@
  *     time without the number has less than 2 % of the variance. All of it is clipped at either
  *     end, so that a few rows do not decide. What is left may have any mean, because a number may
  *     measure a part of the time;
- *   - and the number has as many different values as a clock of that resolution gives: more than
- *     PYTHIA_MEASURED_VALUES, and at least half as many as the time has in whole units, or as there
- *     are rows if the number is not whole.
+ *   - and the number has as many different values as a clock gives: 95 % of the rows differ. Where
+ *     the caller says that it is called a time, it may have the resolution of its unit only: more
+ *     than PYTHIA_MEASURED_VALUES values, and at least half as many as the time has in whole units,
+ *     or as there are rows if the number is not whole.
  *
- * A setting that is a time (a sleep, a timeout, a pause before a retry) has the first property but
- * not the second, unless it is drawn for each request from a range of which it takes nearly all
- * values. Numbers alone cannot tell such a setting from a measurement. A measurement that has few
- * different values, because its unit is coarse, is not recognised. */
+ * A count whose every unit costs 1 ms has the first property, but is not called a time. A setting
+ * that is one (a sleep, a timeout, a pause before a retry) has fewer values, unless it is drawn for
+ * each request from a range of which it takes nearly all values. Numbers alone cannot tell such a
+ * setting from a measurement. A measurement that has few different values, because its unit is
+ * coarse, is not recognised. */
 
 #define PYTHIA_MEASURED_VALUES 20
 
 /* `numbers[i]`, NaN where there is none, and `times_ns[i]` belong together, i < n; of rows without
  * a number the time does not count. `others` are added to the numbers, for a time that is measured
- * in two parts, such as busy and idle; NULL: nothing is added. On success *unit is "s", "ms", "us"
+ * in two parts, such as busy and idle; NULL: nothing is added. `called_time`: by its name the number
+ * is a time. On success *unit is "s", "ms", "us"
  * or "ns" (static), or NULL if the number is no measurement or there are fewer than 2 *
  * PYTHIA_MEASURED_VALUES of them. Returns PYTHIA_OK or PYTHIA_ENOMEM. Thread-safe; O(n log n). */
 int pythia_measured_unit(const double *numbers, const double *others, const double *times_ns,
-                         size_t n, const char **unit);
+                         size_t n, bool called_time, const char **unit);
 
 /* `numbers` measure the time in that unit, but for a small part: do `others` measure that part, so
  * that with both less than a quarter of the variance is left that is left without it? Rows count as
