@@ -16,6 +16,10 @@
     {                                                                                              \
         PYTHIA_PLANTED_MIDDLE, 0, 0, 0                                                             \
     }
+#define UNKEYED                                                                                    \
+    {                                                                                              \
+        PYTHIA_PLANTED_TENANT, 0, 0, 0                                                             \
+    }
 #define REQUESTS 50
 
 /* Calls vary independently by half of their mean. With 100 calls and a spread of .5 they add up to
@@ -134,6 +138,11 @@ static const struct pythia_trial_problem problems[] = {
      PYTHIA_WORKFLOW_BUSHY, 100, REQUESTS, .timed = true, ONE(CATEGORICAL, .2)},
     {"setting", "a wait of one of four lengths, which the key pause_ms sets; spans as in measured",
      PYTHIA_WORKFLOW_BUSHY, 100, 100, .timed = true, .captured = true, ONE(SETTING, 0)},
+    {"tenants", "four of 40 tenants are slow, of two or three requests each; the key tenant",
+     PYTHIA_WORKFLOW_BUSHY, 100, 100, .captured = true, ONE(TENANT, 0)},
+    {"null-tenants", "a load that varies, and 8 keys of 40 values each that mean nothing",
+     PYTHIA_WORKFLOW_BUSHY, 100, 100, .captured = true, .load = .2, .cause_count = 8,
+     .causes = {UNKEYED, UNKEYED, UNKEYED, UNKEYED, UNKEYED, UNKEYED, UNKEYED, UNKEYED}},
     {"null-values", "a load that varies, and 8 keys of ten numbers each that mean nothing",
      PYTHIA_WORKFLOW_BUSHY, 100, 200, .captured = true, .load = .2, .cause_count = 8,
      .causes = {NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING}},

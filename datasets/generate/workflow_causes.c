@@ -30,6 +30,7 @@ static const struct kind {
     [PYTHIA_PLANTED_RARE] = {"rare", NULL, 0.01, 1, 1},
     [PYTHIA_PLANTED_MIDDLE] = {"middle", "shard", 0, 0, 1},
     [PYTHIA_PLANTED_SLOW] = {"slow", NULL, 0, 0, 1},
+    [PYTHIA_PLANTED_TENANT] = {"tenant", "tenant", 0, 0, 1},
     [PYTHIA_PLANTED_SETTING] = {"setting", "pause_ms", 0, 0, 1},
 };
 
@@ -45,6 +46,9 @@ static const char *const cache_values[] = {"miss", "hit"};
 
 #define SHARDS     10
 #define SLOW_SHARD 4
+
+#define TENANTS      40
+#define SLOW_TENANTS 4 /* the first ones */
 
 const char *pythia_planted_name(enum pythia_planted_kind kind)
 {
@@ -405,6 +409,14 @@ static void draw_cause_and_key(struct drawing *d, size_t which, double chance, d
         pythia_attributes_integer(root, key, shard);
         break;
     }
+    case PYTHIA_PLANTED_TENANT: {
+        char tenant[16];
+        int number = (int)(TENANTS * u);
+        snprintf(tenant, sizeof(tenant), "t%02d", number);
+        add_cause_time(d, nodes[0], number < SLOW_TENANTS ? size_ns : 0, 0, 0);
+        pythia_attributes_text(root, key, pythia_text_of(tenant));
+        break;
+    }
     default:
         break;
     }
@@ -447,6 +459,7 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
     case PYTHIA_PLANTED_SHIFT:
     case PYTHIA_PLANTED_DIFFERENCE:
     case PYTHIA_PLANTED_MIDDLE:
+    case PYTHIA_PLANTED_TENANT:
         draw_cause_and_key(d, which, chance, u, size_ns);
         break;
     case PYTHIA_PLANTED_FAILING:

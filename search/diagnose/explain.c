@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ends_early.h"
 #include "explain_joint.h"
 #include "explain_parts.h"
 #include "pythia/mem.h"
@@ -162,7 +161,10 @@ static int add_explanation(const struct pythia__explainer *x,
     found->split = isnan(r->split.share) ? NULL : pythia__explain_split_text(x, c, &r->split);
     if (r->split.levels) {
         found->slow_levels = pythia__explain_copy_levels(c, &r->split);
-        found->slow_level_count = found->slow_levels ? r->split.level_count : 0;
+        bool pooled = c->slow && r->split.level_count == 1 && r->split.levels[0] == 1;
+        found->slow_level_count = !found->slow_levels ? 0
+                                  : pooled            ? c->slow_count
+                                                      : r->split.level_count;
     }
     found->result.split.levels = NULL; /* those are the association's */
     if ((r->split.levels && !found->slow_levels) || (!isnan(r->split.share) && !found->split))

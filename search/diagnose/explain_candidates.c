@@ -6,7 +6,6 @@
  * all requests cannot be told apart by any test, so sorting puts the one first that is easiest to
  * act on, and merging removes copies of the same attribute. Everything is in an order that does not
  * depend on the order of requests. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +15,8 @@
 #include "explain_parts.h"
 #include "group/members.h"
 #include "pythia/buf.h"
-#include "pythia/measured.h"
 #include "pythia/mem.h"
+#include "pythia/pool.h"
 #include "pythia/ranks.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
@@ -94,11 +93,12 @@ char *pythia__candidate_name(const struct pythia__explainer *x, const struct pyt
 
 /* ---- candidates: key-values ---- */
 
-static void free_candidate(struct pythia__candidate *c)
+void pythia__candidate_free(struct pythia__candidate *c)
 {
     pythia_free(c->numbers);
     pythia_free(c->levels);
     pythia_free(c->texts);
+    pythia_free(c->slow);
 }
 
 static struct pythia__candidate *add_candidate(struct pythia__explainer *x,
@@ -260,8 +260,7 @@ out:
 
 /* ---- candidates: one of several values ---- */
 
-/* `name` is taken, also on failure; NULL: there was no memory for it. `reason` is static. */
-static int append_untested(struct pythia__explainer *x, char *name, const char *reason)
+int pythia__candidates_refuse(struct pythia__explainer *x, char *name, const char *reason)
 {
     if (!name || pythia_grow(&x->untested, &x->untested_capacity, x->untested_count,
                              sizeof(*x->untested)) != PYTHIA_OK) {
@@ -284,7 +283,7 @@ static int add_untested(struct pythia__explainer *x, uint32_t key, size_t count,
     pythia_buf_printf(&name, " has (%zu value%s)", count, count == 1 ? "" : "s");
     if (pythia_buf_status(&name) != PYTHIA_OK)
         pythia_buf_free(&name);
-    return append_untested(x, name.bytes, reason);
+    return pythia__candidates_refuse(x, name.bytes, reason);
 }
 
 /* Takes the numbers, also on failure. */
@@ -381,7 +380,7 @@ static int split_all_members(struct pythia__explainer *x)
      * array. */
     for (size_t i = 0; i < x->count; i++)
         if (x->candidates[i].replaced)
-            free_candidate(&x->candidates[i]);
+            pythia__candidate_free(&x->candidates[i]);
         else
             x->candidates[kept++] = x->candidates[i];
     x->count = kept;
@@ -496,7 +495,7 @@ static void merge_candidates(struct pythia__explainer *x)
         for (size_t k = first; k < kept && !same; k++)
             same = is_same_key(x, &x->candidates[k], c);
         if (same)
-            free_candidate(c);
+            pythia__candidate_free(c);
         else
             x->candidates[kept++] = *c;
     }
@@ -592,9 +591,9 @@ static int judge_ids(struct pythia__explainer *x)
         c->kind = shared ? PYTHIA_KEY_CATEGORICAL : c->kind;
         if (shared && least >= FIRST_EPHEMERAL_PORT &&
             pythia_text_ends(pythia_keys_attribute(x->keys, c->key), PYTHIA_TEXT("port"))) {
-            status = append_untested(x, pythia__candidate_name(x, c),
-                                     "identifier: ports of connections");
-            free_candidate(c);
+            status = pythia__candidates_refuse(x, pythia__candidate_name(x, c),
+                                               "identifier: ports of connections");
+            pythia__candidate_free(c);
             continue;
         }
         x->candidates[kept++] = *c;
@@ -604,189 +603,65 @@ static int judge_ids(struct pythia__explainer *x)
     return status;
 }
 
-/* ---- numbers that measure the time ---- */
+/* ---- keys with many values ---- */
 
-/* Does the name of a key have a word that means a time, or a unit of one? "elapsedMs", "db.duration",
- * "response_time". */
-static bool is_called_time(struct pythia_text name)
+/* Would the levels be refused as an identifier? As column.c has it. */
+static bool is_like_identifier(const struct pythia__explainer *x, const struct pythia__candidate *c,
+                               size_t *rows)
 {
-    static const char *const words[] = {
-        "ns",   "us",       "ms",      "s",       "sec",  "secs",    "seconds", "millis",
-        "time", "duration", "elapsed", "latency", "took", "runtime", "wait",    "delay"};
-    for (size_t from = 0, to; from < name.size; from = to + (to == from)) {
-        for (to = from; to < name.size && isalpha((unsigned char)name.bytes[to]) &&
-                        (to == from || !isupper((unsigned char)name.bytes[to]));)
-            to++;
-        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-            if (to - from == strlen(words[i]) &&
-                strncasecmp(name.bytes + from, words[i], to - from) == 0)
-                return true;
-    }
-    return false;
-}
-
-static bool is_candidate_time(const struct pythia__explainer *x, const struct pythia__candidate *c)
-{
-    return is_called_time(pythia_keys_attribute(x->keys, c->key));
-}
-
-/* The time below a trace point in each row, for each of its hits; NaN where it is not hit. */
-static void find_point_times(const struct pythia__explainer *x, uint32_t tracepoint, double *times)
-{
-    const struct pythia_ranking *r = x->ranking;
+    size_t present = 0, rare = 0;
+    memset(rows, 0, c->level_count * sizeof(*rows));
     for (size_t i = 0; i < x->n; i++)
-        times[i] = 0;
-    for (size_t e = 0; e < r->edge_count; e++) {
-        uint32_t node = pythia_cct_edge_at(x->cct, r->edges[e].edge)->context;
-        while (node != PYTHIA_CCT_ROOT && pythia_cct_tracepoint(x->cct, node) != tracepoint)
-            node = pythia_cct_parent(x->cct, node);
-        for (size_t i = 0; i < x->n && node != PYTHIA_CCT_ROOT; i++)
-            times[i] += r->times_ns[e * r->rows + i];
-    }
-    for (size_t i = 0; i < x->n; i++) {
-        const struct pythia_shape *shape = x->rows[i]->shape;
-        uint32_t hits = 0;
-        for (uint32_t k = 0; k < shape->point_count; k++)
-            hits += shape->points[k] == tracepoint ? shape->point_counts[k] : 0;
-        times[i] = hits > 0 ? times[i] / hits : NAN;
-    }
-}
-
-static bool is_number_of_point(const struct pythia__explainer *x, const struct pythia__candidate *c,
-                               uint32_t tracepoint)
-{
-    return c->kind == PYTHIA_KEY_NUMERIC && pythia_keys_tracepoint(x->keys, c->key) == tracepoint;
-}
-
-/* Mark two numbers whose sum measures the time: neither does alone, or one leaves out a part that
- * is the other. */
-static int mark_pair(const struct pythia__explainer *x, struct pythia__candidate *a,
-                     struct pythia__candidate *b, const double *times)
-{
-    bool part = false;
-    if (a->unit && b->unit)
-        return PYTHIA_OK;
-    if (!a->unit && !b->unit) {
-        int status =
-            pythia_measured_unit(a->numbers, b->numbers, times, x->n,
-                                 is_candidate_time(x, a) && is_candidate_time(x, b), &a->unit);
-        b->unit = status == PYTHIA_OK ? a->unit : NULL;
-        return status;
-    }
-    const struct pythia__candidate *known = a->unit ? a : b;
-    struct pythia__candidate *other = a->unit ? b : a;
-    int status =
-        pythia_measured_part(known->numbers, other->numbers, times, x->n, known->unit, &part);
-    if (status == PYTHIA_OK && part)
-        other->unit = known->unit;
-    return status;
-}
-
-/* Mark the numbers of a trace point that measure its time, or the request's; alone, or two of them
- * that add up to it, as busy and idle time do. */
-static int mark_measured(struct pythia__explainer *x, uint32_t tracepoint, const double *times,
-                         const double *totals)
-{
-    for (size_t i = 0; i < x->count; i++) {
-        struct pythia__candidate *c = &x->candidates[i];
-        if (!is_number_of_point(x, c, tracepoint))
-            continue;
-        bool called = is_candidate_time(x, c);
-        int status = pythia_measured_unit(c->numbers, NULL, times, x->n, called, &c->unit);
-        if (status == PYTHIA_OK && !c->unit)
-            status = pythia_measured_unit(c->numbers, NULL, totals, x->n, called, &c->unit);
-        if (status != PYTHIA_OK)
-            return status;
-    }
-    for (size_t i = 0; i < x->count; i++)
-        for (size_t k = i + 1; k < x->count; k++) {
-            struct pythia__candidate *a = &x->candidates[i], *b = &x->candidates[k];
-            if (!is_number_of_point(x, a, tracepoint) || !is_number_of_point(x, b, tracepoint))
-                continue;
-            int status = mark_pair(x, a, b, times);
-            if (status != PYTHIA_OK)
-                return status;
+        if (c->levels[i] != PYTHIA_COLUMN_MISSING) {
+            rows[c->levels[i]]++;
+            present++;
         }
+    for (uint32_t k = 0; k < c->level_count; k++)
+        rare += rows[k] < PYTHIA_COLUMN_LEVEL_MIN ? rows[k] : 0;
+    return 5 * (size_t)c->level_count > present || 2 * rare > present;
+}
+
+/* The levels become two: the slow ones, and all others. Takes the sides of the pool. */
+static int replace_levels(struct pythia__candidate *c, struct pythia_pool *pool)
+{
+    c->slow = pythia_calloc(c->level_count, sizeof(*c->slow));
+    if (!c->slow)
+        return PYTHIA_ENOMEM;
+    for (uint32_t k = 0; k < c->level_count; k++)
+        if (pool->slow[k])
+            c->slow[c->slow_count++] = c->texts[k];
+    c->texts[0] = PYTHIA_TEXT("(others)");
+    c->texts[1] = c->slow_count == 1 ? c->slow[0] : PYTHIA_TEXT("(these)");
+    pythia_free(c->levels);
+    c->levels = pool->sides;
+    c->level_count = 2;
+    pool->sides = NULL;
     return PYTHIA_OK;
 }
 
-/* The squared correlation of a number with the duration of requests that have it. */
-static int find_measured_share(const struct pythia__explainer *x, const struct pythia__candidate *c,
-                               const double *totals, double *share)
+/* Pool the values of keys that have too few rows each, where some of them are clearly slow. */
+static int pool_levels(struct pythia__explainer *x)
 {
-    size_t count = 0;
-    double *numbers = pythia_calloc(x->n, 2 * sizeof(*numbers));
-    if (!numbers)
-        return PYTHIA_ENOMEM;
-    double *durations = numbers + x->n;
-    for (size_t i = 0; i < x->n; i++) {
-        numbers[count] = c->numbers[i];
-        durations[count] = totals[i];
-        count += isfinite(c->numbers[i]);
-    }
-    double r = pythia_ranks_pearson(numbers, durations, count);
-    *share = r * r;
-    pythia_free(numbers);
-    return PYTHIA_OK;
-}
-
-/* Report a number as not tested, with the unit; the one with the largest share is the one that
- * would have been named. */
-static int append_measured(struct pythia__explainer *x, const struct pythia__candidate *c,
-                           const double *totals)
-{
-    static const char *const reasons[] = {
-        "measures the time itself, in ns", "measures the time itself, in us",
-        "measures the time itself, in ms", "measures the time itself, in s"};
-    size_t which = c->unit[0] == 'n' ? 0 : c->unit[0] == 'u' ? 1 : c->unit[0] == 'm' ? 2 : 3;
-    double share = NAN;
-    int status = find_measured_share(x, c, totals, &share);
-    if (status != PYTHIA_OK)
-        return status;
-    if (share > x->measured_share) {
-        char *name = pythia__candidate_name(x, c);
-        if (!name)
-            return PYTHIA_ENOMEM;
-        pythia_free(x->measured);
-        x->measured = name;
-        x->measured_share = share;
-    }
-    return append_untested(x, pythia__candidate_name(x, c), reasons[which]);
-}
-
-/* Take out the numbers that measure the time: they would explain it better than its cause does. */
-static int remove_measured(struct pythia__explainer *x)
-{
-    size_t kept = 0;
-    double *times = pythia_calloc(x->n, 2 * sizeof(*times)), *totals = times ? times + x->n : NULL;
-    if (!times)
-        return PYTHIA_ENOMEM;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < x->n; i++)
+    double *totals = pythia_calloc(x->n, 2 * sizeof(*totals)),
+           *times = totals ? totals + x->n : NULL;
+    size_t *rows = pythia_calloc(x->n + 1, sizeof(*rows));
+    int status = totals && rows ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < x->n && status == PYTHIA_OK; i++) {
         totals[i] = (double)x->rows[i]->duration_ns;
-    /* From here on by trace point: its numbers were looked at. */
-    memset(x->places, 0, pythia_vocabulary_tracepoints(x->vocabulary) * sizeof(*x->places));
-    for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++) {
-        const struct pythia__candidate *c = &x->candidates[i];
-        uint32_t tracepoint =
-            c->key == PYTHIA_NONE ? PYTHIA_NONE : pythia_keys_tracepoint(x->keys, c->key);
-        if (tracepoint == PYTHIA_NONE || c->kind != PYTHIA_KEY_NUMERIC || x->places[tracepoint])
-            continue;
-        x->places[tracepoint] = 1;
-        find_point_times(x, tracepoint, times);
-        status = mark_measured(x, tracepoint, times, totals);
+        times[i] = (double)(int64_t)(x->rows[i]->start_ns - x->rows[0]->start_ns);
     }
-    for (size_t i = 0; i < x->count; i++) {
-        struct pythia__candidate *c = &x->candidates[i];
-        if (status == PYTHIA_OK && c->unit) {
-            status = append_measured(x, c, totals);
-            free_candidate(c);
+    for (size_t k = 0; k < x->count && status == PYTHIA_OK; k++) {
+        struct pythia__candidate *c = &x->candidates[k];
+        struct pythia_pool pool = {.found = false};
+        if (c->kind != PYTHIA_KEY_CATEGORICAL || !is_like_identifier(x, c, rows))
             continue;
-        }
-        x->candidates[kept++] = *c;
+        status = pythia_pool_find(c->levels, c->level_count, x->n, totals, times, &pool);
+        if (status == PYTHIA_OK && pool.found)
+            status = replace_levels(c, &pool);
+        pythia_pool_clear(&pool);
     }
-    x->count = kept;
-    pythia_free(times);
+    pythia_free(totals);
+    pythia_free(rows);
     return status;
 }
 
@@ -817,7 +692,10 @@ int pythia__candidates_find(struct pythia__explainer *x)
     if (status != PYTHIA_OK)
         return status;
     merge_candidates(x);
-    status = remove_measured(x);
+    status = pythia__measured_remove(x);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pool_levels(x);
     if (status != PYTHIA_OK)
         return status;
     for (size_t i = 0; i < x->count; i++)
@@ -830,7 +708,7 @@ int pythia__candidates_find(struct pythia__explainer *x)
 void pythia__candidates_free(struct pythia__explainer *x)
 {
     for (size_t i = 0; i < x->count; i++)
-        free_candidate(&x->candidates[i]);
+        pythia__candidate_free(&x->candidates[i]);
     for (size_t i = 0; i < x->untested_count; i++)
         pythia_free(x->untested[i].name);
     pythia_free(x->untested);

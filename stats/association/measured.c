@@ -24,8 +24,8 @@ static const struct unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1
 /* The rows that have numbers, and capacity for what is made of them. */
 struct measurements {
     double *numbers, *clipped, *times_ns, *scratch; /* count each */
-    size_t count;
-    bool whole, called_time;
+    size_t count, values;                           /* values: that suffice */
+    bool whole;
 };
 
 /* The sum of the products of two columns about their means. */
@@ -86,7 +86,7 @@ static bool has_values_of_clock(const struct measurements *r, double ns)
     }
     if ((double)different >= PYTHIA_COLUMN_MOSTLY * (double)r->count)
         return true;
-    return r->called_time && different > PYTHIA_MEASURED_VALUES && 2 * different >= possible;
+    return different >= r->values && 2 * different >= possible;
 }
 
 static const char *find_unit(const struct measurements *r)
@@ -125,14 +125,14 @@ static int take_measurements(const double *numbers, const double *others, const 
 }
 
 int pythia_measured_unit(const double *numbers, const double *others, const double *times_ns,
-                         size_t n, bool called_time, const char **unit)
+                         size_t n, size_t values, const char **unit)
 {
     struct measurements m;
     int status = take_measurements(numbers, others, times_ns, n, &m);
     if (status != PYTHIA_OK)
         return status;
-    m.called_time = called_time;
-    *unit = m.count >= (size_t)2 * PYTHIA_MEASURED_VALUES ? find_unit(&m) : NULL;
+    m.values = values;
+    *unit = m.count >= PYTHIA_MEASURED_ROWS ? find_unit(&m) : NULL;
     pythia_free(m.numbers);
     return PYTHIA_OK;
 }

@@ -107,6 +107,28 @@ static void a_count_of_what_takes_a_unit_of_time_explains_it(void **state)
     end(&e, &r);
 }
 
+/* Whole ms of a request that takes 5 to 9 or 80 to 84 ms are ten values: called a duration, they are
+ * measured, and called a wait, they may be set. */
+static void few_values_are_measured_if_the_name_says_so(void **state)
+{
+    static const char *const names[] = {"job.duration", "wait_ms"};
+    for (int which = 0; which < 2; which++) {
+        struct requests r;
+        struct pythia_random random;
+        requests_begin_folded(&r);
+        pythia_random_init(&random, 14);
+        for (int i = 0; i < 200; i++) {
+            bool full = pythia_random_below(&random, 4) == 0;
+            int a = (full ? 80000000 : 5000000) + (int)pythia_random_below(&random, 5000000);
+            requests_add(&r, "A(%s=%d,mode=%s){%d}", names[which], a / 1000000,
+                         full ? "full" : "delta", a);
+        }
+        struct explained e = explain(&r);
+        assert_string_equal(e.x.found[0].name, which == 0 ? "mode" : "wait_ms");
+        end(&e, &r);
+    }
+}
+
 /* B runs twice, and its number is the mean of both, as its time is. */
 static void a_measurement_of_repeated_spans_is_recognised(void **state)
 {
@@ -122,6 +144,41 @@ static void a_measurement_of_repeated_spans_is_recognised(void **state)
     struct explained e = explain(&r);
     assert_int_equal(e.x.found_count, 0);
     assert_non_null(skipped(&e, "took"));
+    end(&e, &r);
+}
+
+/* ---- keys with many values ---- */
+
+/* 100 requests of 40 tenants, two or three each, in a random order; t05 and t30 take 20 ms longer. The
+ * report names them, and a split is made by them. */
+static void slow_values_are_named_though_each_has_few_requests(void **state)
+{
+    struct requests r;
+    struct pythia_random random;
+    size_t order[100];
+    requests_begin_folded(&r);
+    pythia_random_init(&random, 15);
+    for (size_t i = 0; i < 100; i++)
+        order[i] = i;
+    pythia_random_shuffle(&random, order, 100);
+    for (size_t i = 0; i < 100; i++) {
+        size_t tenant = order[i] % 40;
+        requests_add(&r, "A(tenant=t%02zu,request=q%zu){%d}", tenant, i,
+                     (tenant == 5 || tenant == 30 ? 25000000 : 5000000) +
+                         (int)pythia_random_below(&random, 1000000));
+    }
+    struct explained e = explain(&r);
+    const struct pythia_explanation *x = found(&e, "tenant");
+    assert_non_null(x);
+    assert_string_equal(x->split, "is in {t05, t30}");
+    assert_int_equal(x->slow_level_count, 2);
+    assert_string_equal(x->slow_levels[1].bytes, "t30");
+    assert_int_equal(x->result.split.high_rows, 5); /* t05 has 3, and t30 2 */
+    assert_true(x->result.explained > .95);
+    assert_int_equal(x->profile_bins, 2);
+    assert_string_equal(x->profile[0].label, "(others)");
+    assert_string_equal(x->profile[1].label, "(these)");
+    assert_non_null(skipped(&e, "request"));
     end(&e, &r);
 }
 
@@ -881,8 +938,10 @@ int main(void)
         cmocka_unit_test(members_are_bounded_and_the_rest_is_counted),
         cmocka_unit_test(values_of_their_own_are_an_identifier),
         cmocka_unit_test(numbers_that_measure_the_time_explain_nothing),
+        cmocka_unit_test(slow_values_are_named_though_each_has_few_requests),
         cmocka_unit_test(a_setting_that_is_a_time_explains_it),
         cmocka_unit_test(a_count_of_what_takes_a_unit_of_time_explains_it),
+        cmocka_unit_test(few_values_are_measured_if_the_name_says_so),
         cmocka_unit_test(a_measurement_of_repeated_spans_is_recognised),
         cmocka_unit_test(the_queue_is_named_first_among_20_distractors),
         cmocka_unit_test(bad_columns_do_no_harm_and_the_bad_host_is_named),

@@ -11,17 +11,16 @@
 static double numbers[N], times[N];
 static struct pythia_random random_numbers;
 
-static const char *unit_of_called(const double *others, size_t n, bool called_time)
+static const char *unit_of_called(const double *others, size_t n, size_t values)
 {
     const char *unit = "unset";
-    assert_int_equal(pythia_measured_unit(numbers, others, times, n, called_time, &unit),
-                     PYTHIA_OK);
+    assert_int_equal(pythia_measured_unit(numbers, others, times, n, values, &unit), PYTHIA_OK);
     return unit;
 }
 
 static const char *unit_of(const double *others, size_t n)
 {
-    return unit_of_called(others, n, false);
+    return unit_of_called(others, n, SIZE_MAX);
 }
 
 static double draw(double low, double high)
@@ -60,7 +59,7 @@ static void whole_units_are_recognised_if_they_are_called_a_time(void **state)
     draw_measured(1e6);
     for (size_t i = 0; i < N; i++)
         numbers[i] = floor(numbers[i]);
-    assert_string_equal(unit_of_called(NULL, N, true), "ms");
+    assert_string_equal(unit_of_called(NULL, N, 21), "ms");
     assert_null(unit_of(NULL, N));
 }
 
@@ -115,7 +114,7 @@ static void a_setting_of_few_values_is_none(void **state)
         numbers[i] = settings[i % 4];
         times[i] = numbers[i] * 1e6 + draw(0, 2e6);
     }
-    assert_null(unit_of_called(NULL, N, true));
+    assert_null(unit_of_called(NULL, N, 21));
 }
 
 /* Multiples of 20 ms up to 1 s are 50 values, and the times have some 200 in whole ms. */
@@ -126,7 +125,7 @@ static void a_setting_in_steps_is_none(void **state)
         numbers[i] = 20 * floor(draw(1, 51));
         times[i] = numbers[i] * 1e6 + draw(0, 15e6);
     }
-    assert_null(unit_of_called(NULL, N, true));
+    assert_null(unit_of_called(NULL, N, 21));
 }
 
 /* 1.1 ms for each item is near a unit, and none; neither is 1 ms with noise of a third of the
@@ -161,7 +160,7 @@ static void rows_without_a_number_do_not_count(void **state)
         times[i] = 0;
     }
     assert_string_equal(unit_of(NULL, N), "ms");
-    for (size_t i = 0; i < N - 2 * (2 * PYTHIA_MEASURED_VALUES - 1); i++)
+    for (size_t i = 0; i < N - 2 * (PYTHIA_MEASURED_ROWS - 1); i++)
         numbers[i] = NAN; /* 39 are left */
     assert_null(unit_of(NULL, N));
 }
@@ -180,7 +179,7 @@ static void a_failed_allocation_leaves_the_unit_untouched(void **state)
     const char *unit = "unset";
     draw_measured(1e6);
     pythia_mem_fail_after(0);
-    assert_int_equal(pythia_measured_unit(numbers, NULL, times, N, false, &unit), PYTHIA_ENOMEM);
+    assert_int_equal(pythia_measured_unit(numbers, NULL, times, N, SIZE_MAX, &unit), PYTHIA_ENOMEM);
     pythia_mem_fail_after(-1);
     assert_string_equal(unit, "unset");
 }

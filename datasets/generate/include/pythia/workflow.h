@@ -78,6 +78,9 @@ enum pythia_planted_kind {
     /* A wait as the key pause_ms of the node's spans sets it: one of four values, of which each is
      * twice the one before, and size their mean */
     PYTHIA_PLANTED_SETTING,
+    /* size, for four of the 40 values of the key tenant, which requests have equally often: two or
+     * three requests of a hundred each. With strength 0 the key means nothing */
+    PYTHIA_PLANTED_TENANT,
     PYTHIA_PLANTED_KINDS
 };
 
