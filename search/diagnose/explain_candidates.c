@@ -93,7 +93,7 @@ char *pythia__candidate_name(const struct pythia__explainer *x, const struct pyt
 
 /* ---- candidates: key-values ---- */
 
-void pythia__candidate_free(struct pythia__candidate *c)
+static void free_candidate(struct pythia__candidate *c)
 {
     pythia_free(c->numbers);
     pythia_free(c->levels);
@@ -260,7 +260,8 @@ out:
 
 /* ---- candidates: one of several values ---- */
 
-int pythia__candidates_refuse(struct pythia__explainer *x, char *name, const char *reason)
+/* `name` is taken, also on failure; NULL: there was no memory for it. `reason` is static. */
+static int append_untested(struct pythia__explainer *x, char *name, const char *reason)
 {
     if (!name || pythia_grow(&x->untested, &x->untested_capacity, x->untested_count,
                              sizeof(*x->untested)) != PYTHIA_OK) {
@@ -283,7 +284,7 @@ static int add_untested(struct pythia__explainer *x, uint32_t key, size_t count,
     pythia_buf_printf(&name, " has (%zu value%s)", count, count == 1 ? "" : "s");
     if (pythia_buf_status(&name) != PYTHIA_OK)
         pythia_buf_free(&name);
-    return pythia__candidates_refuse(x, name.bytes, reason);
+    return append_untested(x, name.bytes, reason);
 }
 
 /* Takes the numbers, also on failure. */
@@ -380,7 +381,7 @@ static int split_all_members(struct pythia__explainer *x)
      * array. */
     for (size_t i = 0; i < x->count; i++)
         if (x->candidates[i].replaced)
-            pythia__candidate_free(&x->candidates[i]);
+            free_candidate(&x->candidates[i]);
         else
             x->candidates[kept++] = x->candidates[i];
     x->count = kept;
@@ -495,7 +496,7 @@ static void merge_candidates(struct pythia__explainer *x)
         for (size_t k = first; k < kept && !same; k++)
             same = is_same_key(x, &x->candidates[k], c);
         if (same)
-            pythia__candidate_free(c);
+            free_candidate(c);
         else
             x->candidates[kept++] = *c;
     }
@@ -591,15 +592,85 @@ static int judge_ids(struct pythia__explainer *x)
         c->kind = shared ? PYTHIA_KEY_CATEGORICAL : c->kind;
         if (shared && least >= FIRST_EPHEMERAL_PORT &&
             pythia_text_ends(pythia_keys_attribute(x->keys, c->key), PYTHIA_TEXT("port"))) {
-            status = pythia__candidates_refuse(x, pythia__candidate_name(x, c),
-                                               "identifier: ports of connections");
-            pythia__candidate_free(c);
+            status = append_untested(x, pythia__candidate_name(x, c),
+                                     "identifier: ports of connections");
+            free_candidate(c);
             continue;
         }
         x->candidates[kept++] = *c;
     }
     x->count = kept;
     pythia_free(sorted);
+    return status;
+}
+
+/* ---- numbers that measure the time ---- */
+
+/* The squared correlation of a number with the duration of requests that have it. */
+static int find_measured_share(const struct pythia__explainer *x, const struct pythia__candidate *c,
+                               const double *totals, double *share)
+{
+    size_t count = 0;
+    double *numbers = pythia_calloc(x->n, 2 * sizeof(*numbers));
+    if (!numbers)
+        return PYTHIA_ENOMEM;
+    double *durations = numbers + x->n;
+    for (size_t i = 0; i < x->n; i++) {
+        numbers[count] = c->numbers[i];
+        durations[count] = totals[i];
+        count += isfinite(c->numbers[i]);
+    }
+    double r = pythia_ranks_pearson(numbers, durations, count);
+    *share = r * r;
+    pythia_free(numbers);
+    return PYTHIA_OK;
+}
+
+/* Report a number as not tested, with the unit; the one with the largest share is the one that
+ * would have been named. */
+static int append_measured(struct pythia__explainer *x, const struct pythia__candidate *c,
+                           const double *totals)
+{
+    static const char *const reasons[] = {
+        "measures the time itself, in ns", "measures the time itself, in us",
+        "measures the time itself, in ms", "measures the time itself, in s"};
+    size_t which = c->unit[0] == 'n' ? 0 : c->unit[0] == 'u' ? 1 : c->unit[0] == 'm' ? 2 : 3;
+    double share = NAN;
+    int status = find_measured_share(x, c, totals, &share);
+    if (status != PYTHIA_OK)
+        return status;
+    if (share > x->measured_share) {
+        char *name = pythia__candidate_name(x, c);
+        if (!name)
+            return PYTHIA_ENOMEM;
+        pythia_free(x->measured);
+        x->measured = name;
+        x->measured_share = share;
+    }
+    return append_untested(x, pythia__candidate_name(x, c), reasons[which]);
+}
+
+/* Take out the numbers that measure the time: they would explain it better than its cause does. */
+static int remove_measured(struct pythia__explainer *x)
+{
+    size_t kept = 0;
+    double *totals = pythia_calloc(x->n + 1, sizeof(*totals));
+    if (!totals)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < x->n; i++)
+        totals[i] = (double)x->rows[i]->duration_ns;
+    int status = pythia__measured_mark(x, totals);
+    for (size_t i = 0; i < x->count; i++) {
+        struct pythia__candidate *c = &x->candidates[i];
+        if (status == PYTHIA_OK && c->unit) {
+            status = append_measured(x, c, totals);
+            free_candidate(c);
+            continue;
+        }
+        x->candidates[kept++] = *c;
+    }
+    x->count = kept;
+    pythia_free(totals);
     return status;
 }
 
@@ -692,7 +763,7 @@ int pythia__candidates_find(struct pythia__explainer *x)
     if (status != PYTHIA_OK)
         return status;
     merge_candidates(x);
-    status = pythia__measured_remove(x);
+    status = remove_measured(x);
     if (status != PYTHIA_OK)
         return status;
     status = pool_levels(x);
@@ -708,7 +779,7 @@ int pythia__candidates_find(struct pythia__explainer *x)
 void pythia__candidates_free(struct pythia__explainer *x)
 {
     for (size_t i = 0; i < x->count; i++)
-        pythia__candidate_free(&x->candidates[i]);
+        free_candidate(&x->candidates[i]);
     for (size_t i = 0; i < x->untested_count; i++)
         pythia_free(x->untested[i].name);
     pythia_free(x->untested);

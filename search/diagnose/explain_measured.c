@@ -1,4 +1,4 @@
-/* Takes numbers out of the candidates that measure the time itself: each against the time of its
+/* Finds the candidates that measure the time itself: numbers, each held against the time of its
  * trace point on the critical paths, and the duration of the request. */
 #include <ctype.h>
 #include <math.h>
@@ -8,17 +8,16 @@
 #include "explain_parts.h"
 #include "pythia/measured.h"
 #include "pythia/mem.h"
-#include "pythia/ranks.h"
 #include "pythia/status.h"
 
-/* So many different values make a measurement of a number with a word for a time in its name, or for
- * a unit of one. Of a wait in ms that may be set there are more than most settings have; what is
- * called a duration is nearly always measured. */
+/* A number with a word for a time in its name, or for a unit of one, needs so many different values
+ * to be a measurement. A wait in ms may be set, and most settings have fewer values; what is called
+ * a duration is nearly always measured. */
 #define TIME_VALUES     21
 #define MEASURED_VALUES 5
 
-/* "elapsedMs", "db.duration", "response_time": the values that suffice by the name of a key; SIZE_MAX
- * if it names no time. */
+/* The values that suffice by the name of a key ("elapsedMs", "db.duration", "response_time");
+ * SIZE_MAX if it names no time. */
 static size_t count_needed_values(struct pythia_text name)
 {
     static const struct {
@@ -139,60 +138,10 @@ static int mark_measured(struct pythia__explainer *x, uint32_t tracepoint, const
     return PYTHIA_OK;
 }
 
-/* The squared correlation of a number with the duration of requests that have it. */
-static int find_measured_share(const struct pythia__explainer *x, const struct pythia__candidate *c,
-                               const double *totals, double *share)
+int pythia__measured_mark(struct pythia__explainer *x, const double *totals)
 {
-    size_t count = 0;
-    double *numbers = pythia_calloc(x->n, 2 * sizeof(*numbers));
-    if (!numbers)
-        return PYTHIA_ENOMEM;
-    double *durations = numbers + x->n;
-    for (size_t i = 0; i < x->n; i++) {
-        numbers[count] = c->numbers[i];
-        durations[count] = totals[i];
-        count += isfinite(c->numbers[i]);
-    }
-    double r = pythia_ranks_pearson(numbers, durations, count);
-    *share = r * r;
-    pythia_free(numbers);
-    return PYTHIA_OK;
-}
-
-/* Report a number as not tested, with the unit; the one with the largest share is the one that
- * would have been named. */
-static int append_measured(struct pythia__explainer *x, const struct pythia__candidate *c,
-                           const double *totals)
-{
-    static const char *const reasons[] = {
-        "measures the time itself, in ns", "measures the time itself, in us",
-        "measures the time itself, in ms", "measures the time itself, in s"};
-    size_t which = c->unit[0] == 'n' ? 0 : c->unit[0] == 'u' ? 1 : c->unit[0] == 'm' ? 2 : 3;
-    double share = NAN;
-    int status = find_measured_share(x, c, totals, &share);
-    if (status != PYTHIA_OK)
-        return status;
-    if (share > x->measured_share) {
-        char *name = pythia__candidate_name(x, c);
-        if (!name)
-            return PYTHIA_ENOMEM;
-        pythia_free(x->measured);
-        x->measured = name;
-        x->measured_share = share;
-    }
-    return pythia__candidates_refuse(x, pythia__candidate_name(x, c), reasons[which]);
-}
-
-/* Take out the numbers that measure the time: they would explain it better than its cause does. */
-int pythia__measured_remove(struct pythia__explainer *x)
-{
-    size_t kept = 0;
-    double *times = pythia_calloc(x->n, 2 * sizeof(*times)), *totals = times ? times + x->n : NULL;
-    if (!times)
-        return PYTHIA_ENOMEM;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < x->n; i++)
-        totals[i] = (double)x->rows[i]->duration_ns;
+    double *times = pythia_calloc(x->n + 1, sizeof(*times));
+    int status = times ? PYTHIA_OK : PYTHIA_ENOMEM;
     /* From here on by trace point: its numbers were looked at. */
     memset(x->places, 0, pythia_vocabulary_tracepoints(x->vocabulary) * sizeof(*x->places));
     for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++) {
@@ -205,16 +154,6 @@ int pythia__measured_remove(struct pythia__explainer *x)
         find_point_times(x, tracepoint, times);
         status = mark_measured(x, tracepoint, times, totals);
     }
-    for (size_t i = 0; i < x->count; i++) {
-        struct pythia__candidate *c = &x->candidates[i];
-        if (status == PYTHIA_OK && c->unit) {
-            status = append_measured(x, c, totals);
-            pythia__candidate_free(c);
-            continue;
-        }
-        x->candidates[kept++] = *c;
-    }
-    x->count = kept;
     pythia_free(times);
     return status;
 }

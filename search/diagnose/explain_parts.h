@@ -76,14 +76,9 @@ int pythia__ends_early(const struct pythia_row *const *rows, size_t count,
                        const struct pythia_cct *cct, uint32_t tracepoint, size_t *without,
                        bool *early);
 
-/* Take out the numbers that measure the time of their trace point, or the request's (measured.h):
- * they would explain it better than its cause does. The candidates are sorted; the numbers are among
- * the untested ones then. PYTHIA_OK or PYTHIA_ENOMEM. O(keys * rows * log rows). */
-int pythia__measured_remove(struct pythia__explainer *x);
-
-/* Report a key as not tested. `name` is taken, also on failure, NULL: there was no memory for it;
- * `reason` is static. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__candidates_refuse(struct pythia__explainer *x, char *name, const char *reason);
-void pythia__candidate_free(struct pythia__candidate *c);
+/* Set the `unit` of the candidates that measure the time of their trace point, or the request's
+ * (measured.h), which `totals` has by row. Afterwards x->places is of no use. PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(keys * rows * log rows). */
+int pythia__measured_mark(struct pythia__explainer *x, const double *totals);
 
 #endif

@@ -107,8 +107,8 @@ static void a_count_of_what_takes_a_unit_of_time_explains_it(void **state)
     end(&e, &r);
 }
 
-/* Whole ms of a request that takes 5 to 9 or 80 to 84 ms are ten values: called a duration, they are
- * measured, and called a wait, they may be set. */
+/* Whole ms of a request that takes 5 to 9 or 80 to 84 ms are ten values: called a duration, they
+ * are measured, and called a wait, they may be set. */
 static void few_values_are_measured_if_the_name_says_so(void **state)
 {
     static const char *const names[] = {"job.duration", "wait_ms"};
@@ -149,8 +149,8 @@ static void a_measurement_of_repeated_spans_is_recognised(void **state)
 
 /* ---- keys with many values ---- */
 
-/* 100 requests of 40 tenants, two or three each, in a random order; t05 and t30 take 20 ms longer. The
- * report names them, and a split is made by them. */
+/* 100 requests of 40 tenants, two or three each, in a random order; t05 and t30 take 20 ms longer.
+ * The report names them, and a split is made by them. */
 static void slow_values_are_named_though_each_has_few_requests(void **state)
 {
     struct requests r;

@@ -430,6 +430,7 @@ static void two_cycles_in_a_row_take_another_key(void **state)
     requests_add(&r, "R{A{10} 5}");
     requests_finish(&r, &count);
     take_edge(&v, &r, 1);
+    assert_null(explain(&v, &r, "tenant", .019, NULL)->key); /* it explains too little */
     assert_string_equal(explain(&v, &r, "tenant", .5, NULL)->key, "tenant");
     take_edge(&v, &r, 2); /* ahead, but not by a tenth */
     assert_string_equal(explain(&v, &r, "thread", .59, "tenant")->key, "tenant");

@@ -429,8 +429,7 @@ int pythia__late_step(struct pythia__late_learning *l, const struct pythia__clos
     if (l->phase == PYTHIA__LATE_NONE || status != PYTHIA_OK)
         return status;
     bool late = now_ns - l->begun_ns >= (trying ? l->o.tries_ns : LATE * l->o.step_ns);
-    bool enough =
-        seeking ? closed->news == 0 : have_requests(l, trying ? l->o.few : l->o.requests);
+    bool enough = seeking ? closed->news == 0 : have_requests(l, trying ? l->o.few : l->o.requests);
     bool over = late || (!l->pending && (now_ns - l->applied_ns >= l->o.step_ns || enough));
     if (!over)
         return PYTHIA_OK;

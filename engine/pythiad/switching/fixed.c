@@ -79,9 +79,9 @@ static int add_if_fixed(const struct pythia__switching *w, uint32_t point, bool 
 }
 
 /* A new set replaces the old one only if it differs, as each change of pins may cost the
- * evidence of a cycle. Soon after a change no more points that are known become fixed, but those that
- * are may be released: after a start spans often arrive before the agents of their program have
- * reported. */
+ * evidence of a cycle. Soon after a change no more points that are known become fixed, but those
+ * that are may be released: after a start spans often arrive before the agents of their program
+ * have reported. */
 int pythia__fixed_look(struct pythia__switching *w, uint64_t now_ns)
 {
     uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);

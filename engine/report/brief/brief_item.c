@@ -27,15 +27,17 @@ static const struct pythia_explanations *explanations_of(const struct pythia__it
                                               : NULL;
 }
 
-/* The key that explains it: the verdict's, or else the best; NULL if there is none. */
+/* The key that explains it: the verdict's, or else the best; NULL if there is none. A key of which
+ * time only moves from one place to another is no reason for a long duration. */
 static const struct pythia_explanation *key_of(const struct pythia__item *item)
 {
     const struct pythia_explanations *all = explanations_of(item);
     const char *name = item->verdict && item->group ? item->verdict->key : NULL;
     for (size_t i = 0; name && all && i < all->found_count; i++)
         if (strcmp(all->found[i].name, name) == 0)
-            return &all->found[i];
-    return all && all->found_count > 0 ? &all->found[0] : NULL;
+            return !pythia__leaves_total(&all->found[i]) ? &all->found[i] : NULL;
+    return all && all->found_count > 0 && !pythia__leaves_total(&all->found[0]) ? &all->found[0]
+                                                                                : NULL;
 }
 
 /* ---- how sure it is ---- */
@@ -90,7 +92,7 @@ void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item
     if (!x)
         return;
     pythia__doc_words(b->d, ", explains ");
-    pythia__say_explained(b->d, x);
+    pythia__doc_percent(b->d, x->result.explained);
     pythia__doc_words(b->d, ", ");
     add_chance(b->d, x->result.q);
     if (x->result.few)
@@ -316,15 +318,6 @@ static void add_mean(struct pythia__doc *d, double ns)
     pythia__doc_take(d, PYTHIA__DOC_NUMBER, &text);
 }
 
-/* "no key correlates with the duration; LPUSH does with where it is spent": a key of which the time
- * moves between places, and the total stays. */
-static void add_moved(const struct pythia__brief *b, const struct pythia_explanation *x)
-{
-    pythia__doc_words(b->d, "no key correlates with the duration; ");
-    pythia__say_key(b->d, names_of(b), x);
-    pythia__doc_words(b->d, " correlates with where it is spent");
-}
-
 /* The rest of the requests: "    < 2: mean 4.23 s". */
 static void add_other_items(const struct pythia__brief *b, const struct pythia_explanation *x)
 {
@@ -378,10 +371,6 @@ bool pythia__brief_when(const struct pythia__brief *b, const struct pythia__item
     }
     if (!x)
         return false;
-    if (pythia__leaves_total(x)) {
-        add_moved(b, x);
-        return true;
-    }
     if (!whole || !x->split) {
         add_correlation(b, x);
         return true;

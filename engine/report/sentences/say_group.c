@@ -240,13 +240,13 @@ double pythia__key_size(const struct pythia_explanation *x)
 
 bool pythia__leaves_total(const struct pythia_explanation *x)
 {
-    return x->result.explained < TOTAL_STAYS && x->result.explained_edges >= TOTAL_STAYS;
+    return x->result.explained < TOTAL_STAYS;
 }
 
 void pythia__say_explained(struct pythia__doc *d, const struct pythia_explanation *x)
 {
     pythia__doc_percent(d, x->result.explained);
-    if (pythia__leaves_total(x)) {
+    if (pythia__leaves_total(x) && x->result.explained_edges >= TOTAL_STAYS) {
         pythia__doc_words(d, " of the total, ");
         pythia__doc_percent(d, x->result.explained_edges);
         pythia__doc_words(d, " of where it is spent");

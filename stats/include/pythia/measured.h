@@ -13,9 +13,9 @@
  *     end, so that a few rows do not decide. What is left may have any mean, because a number may
  *     measure a part of the time;
  *   - and the number has as many different values as a clock gives: 95 % of the rows differ. Where
- *     the caller says that it is called a time, it may have the resolution of its unit only: so many
- *     values as the caller asks for, and at least half as many as the time has in whole units, or as
- *     there are rows if the number is not whole.
+ *     the caller says that it is called a time, it may have the resolution of its unit only: as
+ *     many values as the caller asks for, and at least half as many as the time has in whole units,
+ *     or as there are rows if the number is not whole.
  *
  * A count whose every unit costs 1 ms has the first property, but is not called a time. A setting
  * that is one (a sleep, a timeout, a pause before a retry) has fewer values, unless it is drawn for
@@ -27,10 +27,10 @@
 
 /* `numbers[i]`, NaN where there is none, and `times_ns[i]` belong together, i < n; of rows without
  * a number the time does not count. `others` are added to the numbers, for a time that is measured
- * in two parts, such as busy and idle; NULL: nothing is added. `values`: that
- * suffice, because the number is called a time; SIZE_MAX: it is not. On success *unit is "s", "ms", "us"
- * or "ns" (static), or NULL if the number is no measurement or there are fewer than
- * PYTHIA_MEASURED_ROWS of them. Returns PYTHIA_OK or PYTHIA_ENOMEM. Thread-safe; O(n log n). */
+ * in two parts, such as busy and idle; NULL: nothing is added. `values` suffice where the number is
+ * called a time; SIZE_MAX: it is not. On success *unit is "s", "ms", "us" or "ns" (static), or NULL
+ * if the number is no measurement or there are fewer than PYTHIA_MEASURED_ROWS of them. Returns
+ * PYTHIA_OK or PYTHIA_ENOMEM. Thread-safe; O(n log n). */
 int pythia_measured_unit(const double *numbers, const double *others, const double *times_ns,
                          size_t n, size_t values, const char **unit);
 
