@@ -101,8 +101,7 @@ static const char *find_unit(const struct measurements *r)
     return NULL;
 }
 
-/* Take the rows that have both numbers, or one where `others` is NULL; the number is their sum.
- */
+/* Take the rows that have both numbers, or one where `others` is NULL; the number is their sum. */
 static int take_measurements(const double *numbers, const double *others, const double *times_ns,
                              size_t n, struct measurements *m)
 {

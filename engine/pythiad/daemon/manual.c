@@ -58,7 +58,8 @@ static const char learning[] =
 
 static const char learning_later[] =
     "A search that finds nothing ends, and begins again when durations have another spread, or by "
-    "itself after 4 cycles with enough requests, then after 8, 16, 32 and always 64. It keeps what "
+    "itself after 4 cycles with enough requests, then after 8, 16, 32 and always 64, or more if "
+    "they are shorter than *--cycle-seconds* (a minute at most). It keeps what "
     "it knows, does not open again the points that showed nothing, and names a first cause only "
     "if that has at least 15 % of the variance with certainty, so that more tries do not find "
     "more by chance. The log and the verdict say that it began again, and why.\n\n"
@@ -66,7 +67,9 @@ static const char learning_later[] =
     "two cycles or more in a row have spoken against it, or for another place, for "
     "*--cycle-seconds* (a minute at most): a short disturbance of the machine does not change "
     "it. New trace points within its place do so at once, and requests that do not come there "
-    "any more, as those of another release.\n\n"
+    "any more, as those of another release. As long, at least, the search keeps a cause whose "
+    "share is gone, and the points that it has opened for requests that do not vary at the moment. "
+    "Where no new request of a type comes at all, its points stay open five times as long.\n\n"
     "A request type that appears later is learnt as the first ones were: once some of its requests "
     "have arrived, closed trace points are opened until *--learn-requests* of them have been seen, "
     "or for *--cycle-seconds*. They are opened only for requests of that type if a plane can "
