@@ -618,7 +618,7 @@ static int find_measured_share(const struct pythia__explainer *x, const struct p
     for (size_t i = 0; i < x->n; i++) {
         numbers[count] = c->numbers[i];
         durations[count] = totals[i];
-        count += isfinite(c->numbers[i]);
+        count += isfinite(c->numbers[i]) ? 1 : 0;
     }
     double r = pythia_ranks_pearson(numbers, durations, count);
     *share = r * r;
