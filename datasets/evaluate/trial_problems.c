@@ -16,6 +16,10 @@
     {                                                                                              \
         PYTHIA_PLANTED_MIDDLE, 0, 0, 0                                                             \
     }
+#define UNKEYED                                                                                    \
+    {                                                                                              \
+        PYTHIA_PLANTED_TENANT, 0, 0, 0                                                             \
+    }
 #define REQUESTS 50
 
 /* Calls vary independently by half of their mean. With 100 calls and a spread of .5 they add up to
@@ -130,6 +134,15 @@ static const struct pythia_trial_problem problems[] = {
      .causes = {SLEEP, {PYTHIA_PLANTED_RARE, .01, 10, 0}}},
     {"middle-value", "one of ten shards is slow, in the middle of their numbers; the key shard",
      PYTHIA_WORKFLOW_BUSHY, 100, 200, .captured = true, ONE(MIDDLE, 0)},
+    {"measured", "categorical, and each span has keys that measure its time, busy_ns and idle_ns",
+     PYTHIA_WORKFLOW_BUSHY, 100, REQUESTS, .timed = true, ONE(CATEGORICAL, .2)},
+    {"setting", "a wait of one of four lengths, which the key pause_ms sets; spans as in measured",
+     PYTHIA_WORKFLOW_BUSHY, 100, 100, .timed = true, .captured = true, ONE(SETTING, 0)},
+    {"tenants", "four of 40 tenants are slow, of two or three requests each; the key tenant",
+     PYTHIA_WORKFLOW_BUSHY, 100, 100, .captured = true, ONE(TENANT, 0)},
+    {"null-tenants", "a load that varies, and 8 keys of 40 values each that mean nothing",
+     PYTHIA_WORKFLOW_BUSHY, 100, 100, .captured = true, .load = .2, .cause_count = 8,
+     .causes = {UNKEYED, UNKEYED, UNKEYED, UNKEYED, UNKEYED, UNKEYED, UNKEYED, UNKEYED}},
     {"null-values", "a load that varies, and 8 keys of ten numbers each that mean nothing",
      PYTHIA_WORKFLOW_BUSHY, 100, 200, .captured = true, .load = .2, .cause_count = 8,
      .causes = {NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING}},
@@ -162,6 +175,7 @@ void pythia_trial_workflow(const struct pythia_trial_problem *problem, uint64_t 
     out->spread = problem->spread > 0 ? problem->spread : out->spread;
     out->hosts = problem->hosts ? problem->hosts : out->hosts;
     out->tick_ns = problem->tick_ns ? problem->tick_ns : out->tick_ns;
+    out->timed = problem->timed;
     out->drift = problem->drift;
     out->drift_requests = problem->drift ? problem->drift_requests : out->drift_requests;
     out->distractors = problem->distractors ? problem->distractors : DISTRACTORS;
@@ -195,6 +209,8 @@ void pythia_trial_generate_options(const struct pythia_trial_problem *p, struct 
     add_real(to, "spread", p->spread);
     if (p->tick_ns)
         pythia_buf_printf(to, " --tick %llu", (unsigned long long)p->tick_ns);
+    if (p->timed)
+        pythia_buf_puts(to, " --timed");
     if (p->drift)
         pythia_buf_printf(to, " --drift %s --drift-requests %llu", drifts[p->drift],
                           (unsigned long long)p->drift_requests);

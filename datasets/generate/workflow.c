@@ -426,7 +426,11 @@ static int name_distractors(struct pythia_workflow *w)
         if (w->distractors[i] == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
     }
-    return PYTHIA_OK;
+    if (w->options.timed) {
+        w->busy_key = pythia_vocabulary_string(w->vocabulary, PYTHIA_TEXT("busy_ns"));
+        w->idle_key = pythia_vocabulary_string(w->vocabulary, PYTHIA_TEXT("idle_ns"));
+    }
+    return w->busy_key == PYTHIA_NONE || w->idle_key == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
 static int make_workflow(struct making *m, struct pythia_error *e)

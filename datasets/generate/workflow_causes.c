@@ -30,6 +30,8 @@ static const struct kind {
     [PYTHIA_PLANTED_RARE] = {"rare", NULL, 0.01, 1, 1},
     [PYTHIA_PLANTED_MIDDLE] = {"middle", "shard", 0, 0, 1},
     [PYTHIA_PLANTED_SLOW] = {"slow", NULL, 0, 0, 1},
+    [PYTHIA_PLANTED_TENANT] = {"tenant", "tenant", 0, 0, 1},
+    [PYTHIA_PLANTED_SETTING] = {"setting", "pause_ms", 0, 0, 1},
 };
 
 /* The own time of a node with fewer gaps is not spread over many segments. */
@@ -44,6 +46,9 @@ static const char *const cache_values[] = {"miss", "hit"};
 
 #define SHARDS     10
 #define SLOW_SHARD 4
+
+#define TENANTS      40
+#define SLOW_TENANTS 4 /* the first ones */
 
 const char *pythia_planted_name(enum pythia_planted_kind kind)
 {
@@ -158,6 +163,12 @@ static bool is_of_host(enum pythia_planted_kind kind)
            kind == PYTHIA_PLANTED_SLOW;
 }
 
+/* Is the key on the spans of the node? */
+static bool is_of_span(enum pythia_planted_kind kind)
+{
+    return kind == PYTHIA_PLANTED_CONTENTION || kind == PYTHIA_PLANTED_SETTING;
+}
+
 static bool is_moving(const struct pythia_workflow *w)
 {
     return w->options.drift == PYTHIA_DRIFT_MOVE;
@@ -194,8 +205,7 @@ static int name_keys(struct pythia_workflow *w)
         unsigned same = 1;
         for (size_t j = 0; j < i; j++)
             same += w->options.causes[j].kind == kind;
-        w->cause_keys[i] =
-            name_key(w, kinds[kind].key, kind == PYTHIA_PLANTED_CONTENTION ? 1 : same);
+        w->cause_keys[i] = name_key(w, kinds[kind].key, is_of_span(kind) ? 1 : same);
         if (kind == PYTHIA_PLANTED_DIFFERENCE)
             w->other_keys[i] = name_key(w, "served_count", same);
         if (w->cause_keys[i] == PYTHIA_NONE || w->other_keys[i] == PYTHIA_NONE)
@@ -248,7 +258,7 @@ void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint
         out->others[i] = places->nodes[which][i + 1];
     const struct pythia__node *node = &w->nodes[out->node];
     out->known = (node->flags & PYTHIA__UNKNOWN) == 0;
-    if (c->kind == PYTHIA_PLANTED_CONTENTION)
+    if (is_of_span(c->kind))
         out->key_node = out->node;
     if (c->kind == PYTHIA_PLANTED_FAILING) {
         out->node = failing_node(w, out->node);
@@ -399,6 +409,14 @@ static void draw_cause_and_key(struct drawing *d, size_t which, double chance, d
         pythia_attributes_integer(root, key, shard);
         break;
     }
+    case PYTHIA_PLANTED_TENANT: {
+        char tenant[16];
+        int number = (int)(TENANTS * u);
+        snprintf(tenant, sizeof(tenant), "t%02d", number);
+        add_cause_time(d, nodes[0], number < SLOW_TENANTS ? size_ns : 0, 0, 0);
+        pythia_attributes_text(root, key, pythia_text_of(tenant));
+        break;
+    }
     default:
         break;
     }
@@ -441,6 +459,7 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
     case PYTHIA_PLANTED_SHIFT:
     case PYTHIA_PLANTED_DIFFERENCE:
     case PYTHIA_PLANTED_MIDDLE:
+    case PYTHIA_PLANTED_TENANT:
         draw_cause_and_key(d, which, chance, u, size_ns);
         break;
     case PYTHIA_PLANTED_FAILING:
@@ -462,6 +481,12 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
         uint32_t service = w->nodes[nodes[0]].service;
         if (w->serving[service] == bad_host(w, which, service))
             w->slowed[service] += size_ns / w->facts.duration_ns;
+        break;
+    }
+    case PYTHIA_PLANTED_SETTING: {
+        /* 1, 2, 4 or 8 by 3.75, which is their mean. */
+        double pause_ms = floor((double)(1 << (int)(4 * u)) / 3.75 * size_ns / 1e6);
+        add_cause_time(d, nodes[0], pause_ms * 1e6, w->cause_keys[which], (int64_t)pause_ms);
         break;
     }
     case PYTHIA_PLANTED_KINDS:

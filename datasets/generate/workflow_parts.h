@@ -91,6 +91,7 @@ struct pythia_workflow {
     double noise[PYTHIA__NOISE_STEPS + 1]; /* quantiles of a call's factor */
     double call_ns;                        /* mean of a call */
     uint32_t *distractors;                 /* numbers of strings */
+    uint32_t busy_key, idle_key;           /* likewise, where spans are timed */
     struct pythia__places places;          /* of a drift that does not move */
     uint32_t cause_keys[PYTHIA_WORKFLOW_CAUSES], other_keys[PYTHIA_WORKFLOW_CAUSES], host_key;
     uint32_t slow_plan;   /* number of a string */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ends_early.h"
 #include "explain_joint.h"
 #include "explain_parts.h"
 #include "pythia/mem.h"
@@ -162,7 +161,10 @@ static int add_explanation(const struct pythia__explainer *x,
     found->split = isnan(r->split.share) ? NULL : pythia__explain_split_text(x, c, &r->split);
     if (r->split.levels) {
         found->slow_levels = pythia__explain_copy_levels(c, &r->split);
-        found->slow_level_count = found->slow_levels ? r->split.level_count : 0;
+        bool pooled = c->slow && r->split.level_count == 1 && r->split.levels[0] == 1;
+        found->slow_level_count = !found->slow_levels ? 0
+                                  : pooled            ? c->slow_count
+                                                      : r->split.level_count;
     }
     found->result.split.levels = NULL; /* those are the association's */
     if ((r->split.levels && !found->slow_levels) || (!isnan(r->split.share) && !found->split))
@@ -196,8 +198,8 @@ static int collect_explanations(struct pythia__explainer *x,
                                 const struct pythia_association_result *results, size_t count,
                                 struct pythia_explanations *out)
 {
-    out->found = pythia_calloc(count, sizeof(*out->found));
-    out->skipped = pythia_calloc(count + x->untested_count, sizeof(*out->skipped));
+    out->found = pythia_calloc(count + 1, sizeof(*out->found));
+    out->skipped = pythia_calloc(count + x->untested_count + 1, sizeof(*out->skipped));
     if (!out->found || !out->skipped)
         return PYTHIA_ENOMEM;
     for (; x->untested_count > 0; x->untested_count--)
@@ -283,6 +285,11 @@ int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ran
     /* Two rows determine any line: no test has a degree of freedom left. */
     if (x.count > 0 && x.n > 2)
         status = test_candidates(&x, alpha, seed, &found);
+    else
+        status = collect_explanations(&x, NULL, 0, &found);
+    found.measured = x.measured;
+    found.measured_share = x.measured_share;
+    x.measured = NULL;
 out:
     pythia__candidates_free(&x);
     if (status != PYTHIA_OK) {
@@ -306,6 +313,7 @@ void pythia_explanations_free(struct pythia_explanations *x)
         pythia_free(x->skipped[i].name);
     pythia_free(x->found);
     pythia_free(x->skipped);
+    pythia_free(x->measured);
     *x = (struct pythia_explanations){0};
 }
 

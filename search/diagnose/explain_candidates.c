@@ -16,6 +16,8 @@
 #include "group/members.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
+#include "pythia/pool.h"
+#include "pythia/ranks.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
@@ -96,6 +98,7 @@ static void free_candidate(struct pythia__candidate *c)
     pythia_free(c->numbers);
     pythia_free(c->levels);
     pythia_free(c->texts);
+    pythia_free(c->slow);
 }
 
 static struct pythia__candidate *add_candidate(struct pythia__explainer *x,
@@ -601,6 +604,138 @@ static int judge_ids(struct pythia__explainer *x)
     return status;
 }
 
+/* ---- numbers that measure the time ---- */
+
+/* The squared correlation of a number with the duration of requests that have it. */
+static int find_measured_share(const struct pythia__explainer *x, const struct pythia__candidate *c,
+                               const double *totals, double *share)
+{
+    size_t count = 0;
+    double *numbers = pythia_calloc(x->n, 2 * sizeof(*numbers));
+    if (!numbers)
+        return PYTHIA_ENOMEM;
+    double *durations = numbers + x->n;
+    for (size_t i = 0; i < x->n; i++) {
+        numbers[count] = c->numbers[i];
+        durations[count] = totals[i];
+        count += isfinite(c->numbers[i]) ? 1 : 0;
+    }
+    double r = pythia_ranks_pearson(numbers, durations, count);
+    *share = r * r;
+    pythia_free(numbers);
+    return PYTHIA_OK;
+}
+
+/* Report a number as not tested, with the unit; the one with the largest share is the one that
+ * would have been named. */
+static int append_measured(struct pythia__explainer *x, const struct pythia__candidate *c,
+                           const double *totals)
+{
+    static const char *const reasons[] = {
+        "measures the time itself, in ns", "measures the time itself, in us",
+        "measures the time itself, in ms", "measures the time itself, in s"};
+    size_t which = c->unit[0] == 'n' ? 0 : c->unit[0] == 'u' ? 1 : c->unit[0] == 'm' ? 2 : 3;
+    double share = NAN;
+    int status = find_measured_share(x, c, totals, &share);
+    if (status != PYTHIA_OK)
+        return status;
+    if (share > x->measured_share) {
+        char *name = pythia__candidate_name(x, c);
+        if (!name)
+            return PYTHIA_ENOMEM;
+        pythia_free(x->measured);
+        x->measured = name;
+        x->measured_share = share;
+    }
+    return append_untested(x, pythia__candidate_name(x, c), reasons[which]);
+}
+
+/* Take out the numbers that measure the time: they would explain it better than its cause does. */
+static int remove_measured(struct pythia__explainer *x)
+{
+    size_t kept = 0;
+    double *totals = pythia_calloc(x->n + 1, sizeof(*totals));
+    if (!totals)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < x->n; i++)
+        totals[i] = (double)x->rows[i]->duration_ns;
+    int status = pythia__measured_mark(x, totals);
+    for (size_t i = 0; i < x->count; i++) {
+        struct pythia__candidate *c = &x->candidates[i];
+        if (status == PYTHIA_OK && c->unit) {
+            status = append_measured(x, c, totals);
+            free_candidate(c);
+            continue;
+        }
+        x->candidates[kept++] = *c;
+    }
+    x->count = kept;
+    pythia_free(totals);
+    return status;
+}
+
+/* ---- keys with many values ---- */
+
+/* Would the levels be refused as an identifier? As column.c has it. */
+static bool is_like_identifier(const struct pythia__explainer *x, const struct pythia__candidate *c,
+                               size_t *rows)
+{
+    size_t present = 0, rare = 0;
+    memset(rows, 0, c->level_count * sizeof(*rows));
+    for (size_t i = 0; i < x->n; i++)
+        if (c->levels[i] != PYTHIA_COLUMN_MISSING) {
+            rows[c->levels[i]]++;
+            present++;
+        }
+    for (uint32_t k = 0; k < c->level_count; k++)
+        rare += rows[k] < PYTHIA_COLUMN_LEVEL_MIN ? rows[k] : 0;
+    return 5 * (size_t)c->level_count > present || 2 * rare > present;
+}
+
+/* The levels become two: the slow ones, and all others. Takes the sides of the pool. */
+static int replace_levels(struct pythia__candidate *c, struct pythia_pool *pool)
+{
+    c->slow = pythia_calloc(c->level_count, sizeof(*c->slow));
+    if (!c->slow)
+        return PYTHIA_ENOMEM;
+    for (uint32_t k = 0; k < c->level_count; k++)
+        if (pool->slow[k])
+            c->slow[c->slow_count++] = c->texts[k];
+    c->texts[0] = PYTHIA_TEXT("(others)");
+    c->texts[1] = c->slow_count == 1 ? c->slow[0] : PYTHIA_TEXT("(these)");
+    pythia_free(c->levels);
+    c->levels = pool->sides;
+    c->level_count = 2;
+    pool->sides = NULL;
+    return PYTHIA_OK;
+}
+
+/* Pool the values of keys that have too few rows each, where some of them are clearly slow. */
+static int pool_levels(struct pythia__explainer *x)
+{
+    double *totals = pythia_calloc(x->n, 2 * sizeof(*totals)),
+           *times = totals ? totals + x->n : NULL;
+    size_t *rows = pythia_calloc(x->n + 1, sizeof(*rows));
+    int status = totals && rows ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < x->n && status == PYTHIA_OK; i++) {
+        totals[i] = (double)x->rows[i]->duration_ns;
+        times[i] = (double)(int64_t)(x->rows[i]->start_ns - x->rows[0]->start_ns);
+    }
+    for (size_t k = 0; k < x->count && status == PYTHIA_OK; k++) {
+        struct pythia__candidate *c = &x->candidates[k];
+        struct pythia_pool pool = {.found = false};
+        if (c->kind != PYTHIA_KEY_CATEGORICAL || !is_like_identifier(x, c, rows))
+            continue;
+        status = pythia_pool_find(c->levels, c->level_count, x->n, totals, times, &pool);
+        if (status == PYTHIA_OK && pool.found)
+            status = replace_levels(c, &pool);
+        pythia_pool_clear(&pool);
+    }
+    pythia_free(totals);
+    pythia_free(rows);
+    return status;
+}
+
 int pythia__candidates_find(struct pythia__explainer *x)
 {
     size_t keys = pythia_keys_count(x->keys), points = pythia_vocabulary_tracepoints(x->vocabulary);
@@ -628,6 +763,12 @@ int pythia__candidates_find(struct pythia__explainer *x)
     if (status != PYTHIA_OK)
         return status;
     merge_candidates(x);
+    status = remove_measured(x);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pool_levels(x);
+    if (status != PYTHIA_OK)
+        return status;
     for (size_t i = 0; i < x->count; i++)
         if (x->candidates[i].kind == PYTHIA_KEY_NUMERIC &&
             (status = add_number_levels(x, &x->candidates[i])) != PYTHIA_OK)
@@ -642,6 +783,7 @@ void pythia__candidates_free(struct pythia__explainer *x)
     for (size_t i = 0; i < x->untested_count; i++)
         pythia_free(x->untested[i].name);
     pythia_free(x->untested);
+    pythia_free(x->measured);
     pythia_free(x->candidates);
     pythia_free(x->places);
     pythia_arena_free(&x->spelt);

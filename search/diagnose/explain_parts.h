@@ -15,6 +15,10 @@ struct pythia__candidate {
     uint32_t level_count;
     struct pythia_text member; /* of MEMBER: the value; borrowed like texts */
     bool replaced;             /* by its members */
+    /* Of levels that are pooled because each has too few rows (pool.h): level 1 are these. */
+    struct pythia_text *slow; /* owned, with borrowed texts; NULL: not pooled */
+    size_t slow_count;
+    const char *unit; /* of time, in which it measures the time itself (measured.h); or NULL */
 };
 
 /* One explanation while it is made. The pointers to const are borrowed from the caller. */
@@ -33,6 +37,8 @@ struct pythia__explainer {
     size_t members;                      /* candidates of kind MEMBER */
     struct pythia_skipped_key *untested; /* values that became no member; owned with their names */
     size_t untested_count, untested_capacity;
+    char *measured; /* owned: of the numbers that measure the time, the one with most of it; NULL */
+    double measured_share;
 };
 
 /* Find the candidates: every key-value, every member of keys with several values, and the hits of
@@ -58,5 +64,21 @@ struct pythia_text *pythia__explain_copy_levels(const struct pythia__candidate *
  * Returns PYTHIA_OK or PYTHIA_ENOMEM. Cost: a sort of the rows; with levels, bins times rows. */
 int pythia__explain_profile(const struct pythia__explainer *x, const struct pythia__candidate *c,
                             struct pythia_explanation *found);
+
+/* Whether requests that do not hit a trace point end before it. Requests that skip a step
+ * continue with the steps after it; requests that end early do not. True if some of the rows
+ * pass the trace point, at most three quarters do not (with more it is rather an additional step
+ * of a few), and in most rows that pass it, no trace point is first passed after it which most
+ * of the rows without it pass, too. *without: rows that do not pass it. Returns PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(rows * events of a path); paths of one shape that follow each other are
+ * looked at once. */
+int pythia__ends_early(const struct pythia_row *const *rows, size_t count,
+                       const struct pythia_cct *cct, uint32_t tracepoint, size_t *without,
+                       bool *early);
+
+/* Set the `unit` of the candidates that measure the time of their trace point, or the request's
+ * (measured.h), which `totals` has by row. Afterwards x->places is of no use. PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(keys * rows * log rows). */
+int pythia__measured_mark(struct pythia__explainer *x, const double *totals);
 
 #endif

@@ -1,4 +1,5 @@
-/* An explanation in words and numbers: where the latency splits by a key, and its mean by value. */
+/* An explanation in words and numbers: where the latency splits by a key, its mean by value, and
+ * whether requests without a trace point end before it. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define SPLIT_MAX 6 /* levels named in a split; of more, how many there are */
+#define SPLIT_MAX    6    /* levels named in a split; of more, how many there are */
+#define WITHOUT_MOST 0.75 /* of the rows, which may end early */
 
 /* ---- splits ---- */
 
@@ -23,6 +25,12 @@ static bool is_whole(const struct pythia__explainer *x, const struct pythia__can
     return true;
 }
 
+/* Are the slow levels those of a pool, which have names of their own? */
+static bool names_pooled(const struct pythia__candidate *c, const struct pythia_split *s)
+{
+    return c->slow && s->level_count == 1 && s->levels[0] == 1;
+}
+
 /* The requests with more of what the key goes with, as words behind its name: "is >= 2", "is in {a,
  * b}", "is missing". */
 char *pythia__explain_split_text(const struct pythia__explainer *x,
@@ -34,12 +42,13 @@ char *pythia__explain_split_text(const struct pythia__explainer *x,
     } else if (s->levels) {
         pythia_buf_puts(&text, "is in {");
         size_t most = x->values_max < SPLIT_MAX ? x->values_max : SPLIT_MAX;
-        for (size_t i = 0; i < s->level_count && i < most; i++) {
+        size_t count = names_pooled(c, s) ? c->slow_count : s->level_count;
+        for (size_t i = 0; i < count && i < most; i++) {
             pythia_buf_puts(&text, i ? ", " : "");
-            pythia_buf_text_add(&text, c->texts[s->levels[i]]);
+            pythia_buf_text_add(&text, names_pooled(c, s) ? c->slow[i] : c->texts[s->levels[i]]);
         }
-        if (s->level_count > most)
-            pythia_buf_printf(&text, ", and %zu more", s->level_count - most);
+        if (count > most)
+            pythia_buf_printf(&text, ", and %zu more", count - most);
         pythia_buf_putc(&text, '}');
     } else if (c->kind == PYTHIA_KEY_MEMBER) {
         pythia_buf_puts(&text, s->above ? "does" : "does not");
@@ -200,18 +209,95 @@ out:
 struct pythia_text *pythia__explain_copy_levels(const struct pythia__candidate *c,
                                                 const struct pythia_split *s)
 {
-    size_t bytes = 1;
-    for (size_t i = 0; i < s->level_count; i++)
-        bytes += c->texts[s->levels[i]].size;
-    struct pythia_text *out = pythia_calloc(1, s->level_count * sizeof(*out) + bytes);
+    size_t bytes = 1, count = names_pooled(c, s) ? c->slow_count : s->level_count;
+    for (size_t i = 0; i < count; i++)
+        bytes += names_pooled(c, s) ? c->slow[i].size : c->texts[s->levels[i]].size;
+    struct pythia_text *out = pythia_calloc(1, count * sizeof(*out) + bytes);
     /* Texts are copied because those of the candidates are freed with the explainer. */
-    char *room = out ? (char *)(out + s->level_count) : NULL;
-    for (size_t i = 0; out && i < s->level_count; i++) {
-        struct pythia_text text = c->texts[s->levels[i]];
+    char *room = out ? (char *)(out + count) : NULL;
+    for (size_t i = 0; out && i < count; i++) {
+        struct pythia_text text = names_pooled(c, s) ? c->slow[i] : c->texts[s->levels[i]];
         if (text.size)
             memcpy(room, text.bytes, text.size);
         out[i] = (struct pythia_text){room, text.size};
         room += text.size;
     }
     return out;
+}
+
+/* ---- requests that end early ---- */
+
+static bool passes_point(const struct pythia_shape *shape, uint32_t tracepoint)
+{
+    for (uint32_t k = 0; k < shape->point_count; k++)
+        if (shape->points[k] == tracepoint)
+            return true;
+    return false;
+}
+
+/* Does this path come, after it first passed the trace point, to one that it has not passed before
+ * and that most rows without the trace point pass? `passing` counts these, by trace point; `seen`
+ * is scratch of the same size. */
+static bool rejoins_after(const struct pythia_shape *shape, const struct pythia_cct *cct,
+                          uint32_t tracepoint, const size_t *passing, size_t without, bool *seen)
+{
+    bool after = false, rejoins = false;
+    for (uint32_t i = 0; i < shape->gap_count && !rejoins; i++) {
+        const struct pythia_edge *edge = pythia_cct_edge_at(cct, shape->edges[shape->slots[i]]);
+        uint32_t to = edge->to_tracepoint;
+        if (i == 0)
+            seen[edge->from_tracepoint] = true;
+        /* Only the first event of a point says that the path has come back. */
+        if (edge->to_event == PYTHIA_EVENT_END || seen[to])
+            continue;
+        seen[to] = true;
+        rejoins = after && 2 * passing[to] > without;
+        after = after || to == tracepoint;
+    }
+    /* The caller reuses the scratch for the next shape. */
+    for (uint32_t k = 0; k < shape->point_count; k++)
+        seen[shape->points[k]] = false;
+    return rejoins;
+}
+
+int pythia__ends_early(const struct pythia_row *const *rows, size_t count,
+                       const struct pythia_cct *cct, uint32_t tracepoint, size_t *without,
+                       bool *early)
+{
+    size_t points = pythia_vocabulary_tracepoints(pythia_cct_vocabulary(cct)), rejoining = 0;
+    size_t *passing = pythia_calloc(points, sizeof(*passing));
+    bool *seen = pythia_calloc(points, sizeof(*seen)), rejoins = false;
+    size_t lacking = 0;
+    int status = PYTHIA_ENOMEM;
+    if (!passing || !seen)
+        goto out;
+    for (size_t i = 0; i < count; i++) {
+        const struct pythia_shape *shape = rows[i]->shape;
+        if (passes_point(shape, tracepoint))
+            continue;
+        lacking++;
+        for (uint32_t k = 0; k < shape->point_count; k++)
+            passing[shape->points[k]]++;
+    }
+    const struct pythia_shape *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct pythia_shape *shape = rows[i]->shape;
+        if (!passes_point(shape, tracepoint))
+            continue;
+        /* Rows share their shapes: a run of rows of the same shape needs one walk. */
+        if (shape != last)
+            rejoins = rejoins_after(shape, cct, tracepoint, passing, lacking, seen);
+        rejoining += rejoins;
+        last = shape;
+    }
+    *without = lacking;
+    /* A request that lacks the point has ended early only if the requests that hit it do not
+     * come back to the common path; otherwise the point is an ordinary branch. */
+    *early = lacking > 0 && lacking < count && (double)lacking <= WITHOUT_MOST * (double)count &&
+             2 * rejoining < count - lacking;
+    status = PYTHIA_OK;
+out:
+    pythia_free(passing);
+    pythia_free(seen);
+    return status;
 }

@@ -15,6 +15,7 @@
 #define LARGE     .5  /* lower bound of a share that is sure after one cycle */
 #define SEEN      .03 /* lower bound of a share that is reported as "also seen" */
 #define AHEAD     .1  /* by which a share has to be larger than that of the place before */
+#define KEY_MIN   .02 /* part of the variance that a key explains to be named */
 #define KEY_AHEAD .1  /* part of the variance by which another key has to explain more */
 #define SPREAD    2.  /* times what a place accounts for: a key that explains more acts elsewhere */
 
@@ -353,7 +354,9 @@ static enum pythia_confidence derive_confidence(const struct pythia_verdict *v)
     double low = v->found_count > 0 ? v->found[0].finding.low : 0;
     if (is_key_verdict(v))
         return v->looks >= 2 ? PYTHIA_CONFIDENCE_HIGH : PYTHIA_CONFIDENCE_MEDIUM;
-    return low >= LARGE || v->looks >= 3                ? PYTHIA_CONFIDENCE_HIGH
+    /* An interval that reaches 0 says that the place may have nothing of it, however often it was
+     * looked at. */
+    return low >= LARGE || (v->looks >= 3 && low > 0)   ? PYTHIA_CONFIDENCE_HIGH
            : low >= PYTHIA_FINDING_MIN || v->looks >= 2 ? PYTHIA_CONFIDENCE_MEDIUM
                                                         : PYTHIA_CONFIDENCE_LOW;
 }
@@ -563,6 +566,9 @@ static int set_key(struct pythia_verdict *v, const struct pythia_group *group,
     if (all->found_count == 0)
         return PYTHIA_OK;
     const struct pythia_explanation *known = find_explained_key(all, v->key), *x = &all->found[0];
+    /* It says where the time is spent, and not why there is more of it. */
+    if (!v->key && x->result.explained < KEY_MIN)
+        return PYTHIA_OK;
     if (known && x->result.explained <= known->result.explained + KEY_AHEAD) {
         x = known;
         v->key_doubt = 0;

@@ -114,6 +114,28 @@ static void a_type_is_learnt_behind_points_that_are_closed(void **state)
     stream_end(&s);
 }
 
+static bool is_seeking(const struct stream *s)
+{
+    return pythia_live_numbers(s->live).seeks > 0;
+}
+
+/* The points of Z turn up before its first request has ended, so that they are sought, which takes
+ * a minute. Its first requests show whose they are, and after its tenth Z is learnt. */
+static void points_of_a_new_type_are_not_sought_for_a_minute(void **state)
+{
+    struct stream s;
+    begin(&s, &usual, 0);
+    for (int i = 0; i < 4000 && !is_seeking(&s); i++)
+        request(&s, steady);
+    assert_true(is_seeking(&s) && is_teaching(&s));
+    uint64_t begun_ms = s.now_ms;
+    run(&s, SIZE_MAX, is_taught);
+    assert_true(s.now_ms - begun_ms < 30 * SECOND);
+    run(&s, s.cycles + 1, NULL);
+    assert_int_equal(pythia_cct_nodes(type_of(&s, "Z")->cct), 2 + 2 * INNER);
+    stream_end(&s);
+}
+
 /* Without lessons the type is its root, as before. */
 static void without_lessons_it_is_learnt_with_what_is_open(void **state)
 {
@@ -396,6 +418,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_type_is_learnt_behind_points_that_are_closed),
+        cmocka_unit_test(points_of_a_new_type_are_not_sought_for_a_minute),
         cmocka_unit_test(without_lessons_it_is_learnt_with_what_is_open),
         cmocka_unit_test(the_evidence_of_other_types_goes_on),
         cmocka_unit_test(what_is_under_way_at_the_switch_teaches_nothing),

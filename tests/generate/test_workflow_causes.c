@@ -115,6 +115,9 @@ static void a_cause_has_the_share_that_follows_from_its_parameters(void **state)
         {PYTHIA_PLANTED_NUMERIC, 0, 1, 1 / 3.0},
         {PYTHIA_PLANTED_DIFFERENCE, 0, 1, 1 / 6.0}, /* of two of 0 to 1 */
         {PYTHIA_PLANTED_CATEGORICAL, 0.2, 0.2, 0.2 * 0.8},
+        /* 1, 2, 4 or 8 by their mean of 3.75 */
+        {PYTHIA_PLANTED_SETTING, 0, 1, (1 + 4 + 16 + 64) / 4.0 / (3.75 * 3.75) - 1},
+        {PYTHIA_PLANTED_TENANT, 0, 0.1, 0.1 * 0.9}, /* four of 40 */
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct sample m;
@@ -131,6 +134,30 @@ static void a_cause_has_the_share_that_follows_from_its_parameters(void **state)
         assert_true(fabs(mean_duration(&m) - S - rows[i].mean * SIZE) < 4 * sd / sqrt(REQUESTS));
         sample_end(&m);
     }
+}
+
+/* busy_ns is a tenth of a span or less, and with idle_ns all of it but for up to 1023 ns. */
+static void timed_spans_have_their_time_as_keys(void **state)
+{
+    struct run r;
+    run_begin(&r, PYTHIA_WORKFLOW_BUSHY, NODES);
+    r.options.timed = true;
+    run_make(&r);
+    run_request(&r, 3, NULL);
+    assert_int_equal(r.count, NODES);
+    for (size_t i = 0; i < r.count; i++) {
+        struct pythia_text rest = r.spans[i].attributes;
+        struct pythia_attribute a;
+        int64_t busy_ns = -1, idle_ns = -1, ns = r.spans[i].duration_ns;
+        while (pythia_attributes_next(&rest, &a)) {
+            struct pythia_text key = pythia_vocabulary_text(r.vocabulary, a.key);
+            busy_ns = pythia_text_equal(key, PYTHIA_TEXT("busy_ns")) ? a.integer : busy_ns;
+            idle_ns = pythia_text_equal(key, PYTHIA_TEXT("idle_ns")) ? a.integer : idle_ns;
+        }
+        assert_true(busy_ns >= 0 && busy_ns <= ns / 10 && idle_ns > 0);
+        assert_in_range(ns - busy_ns - idle_ns, 0, 1023);
+    }
+    run_end(&r);
 }
 
 static void without_a_cause_there_is_nothing_but_noise(void **state)
@@ -686,7 +713,7 @@ static void causes_that_cannot_be_are_told(void **state)
         {{PYTHIA_PLANTED_REPLICA, 0, 0.3, 0},
          3,
          "replica needs more hosts than the 3 that serve a request"},
-        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 16"},
+        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 18"},
     };
     struct pythia_vocabulary *v;
     assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
@@ -710,6 +737,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cause_has_the_share_that_follows_from_its_parameters),
+        cmocka_unit_test(timed_spans_have_their_time_as_keys),
         cmocka_unit_test(without_a_cause_there_is_nothing_but_noise),
         cmocka_unit_test(contention_is_shared_by_edges_that_go_together),
         cmocka_unit_test(compensating_waits_leave_the_total_as_it_is),

@@ -78,6 +78,23 @@ class WatchOnly(Fleet):
         brief = re.sub(r"\s+", " ", self.pythiad.ctl("report").stdout)
         self.assertRegex(brief, "✖ root .*100 % of all latency variance CAUSE .* △ boot b 100 %; no key")
 
+    def test_nothing_of_a_type_that_turns_up_later_is_hidden(self):
+        """Not in the minute either in which no more points become fixed."""
+        self.feed(lambda: self.status()["cycles"] >= 3 and self.points()["shop:a"]["wanted"])
+        known = []
+
+        def step():
+            self.send(("a", "b"))
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("c", "d"), service_root="later"))).status, 200)
+            time.sleep(.02)
+            report = self.pythiad.get("/v1/report").json
+            self.assertEqual(report["input"]["hidden"], 0)
+            if any(one["request_type"] == "shop:later" and one["state"] not in ("learning", "too_few")
+                   for one in self.pythiad.get("/v1/verdicts").json):
+                known.append(self.status()["cycles"])
+            return known and known[-1] >= known[0] + 3
+        rig.until(step, 60, lambda: self.pythiad.log)
+
     def test_points_that_are_not_learnt_yet_do_not_count_as_open_from_the_start(self):
         """A type of one request waits to be learnt: its points are watched, and not in the search space."""
         self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("c",), service_root="other"))).status, 200)

@@ -70,6 +70,18 @@ static struct pythia_buf written(const struct sample *s, enum pythia_report_form
     return out;
 }
 
+/* The time inside a trace point. */
+static struct pythia_place point_place(const struct sample *s, const char *id)
+{
+    uint32_t point = pythia_vocabulary_tracepoint_find(s->r.vocabulary, pythia_text_of(id));
+    assert_int_not_equal(point, PYTHIA_NONE);
+    return (struct pythia_place){.context = point,
+                                 .from_tracepoint = point,
+                                 .to_tracepoint = point,
+                                 .from_event = PYTHIA_EVENT_START,
+                                 .to_event = PYTHIA_EVENT_END};
+}
+
 /* Of the types, A has a finding; Q, the rest of A and 30 others have a line, of which ten are
  * seen. */
 static void findings_come_first_and_other_types_have_a_line_each(void **state)
@@ -85,6 +97,29 @@ static void findings_come_first_and_other_types_have_a_line_each(void **state)
         assert_non_null(strstr(others, "and 22 more"));
         pythia_buf_free(&text);
     }
+    end(&s);
+}
+
+/* A place that has more than the one that is named, but not for long enough to change the verdict,
+ * is told beside it. */
+static void a_place_that_outgrows_the_verdict_is_told(void **state)
+{
+    struct sample s;
+    begin(&s, 0);
+    struct pythia_verdict *v = &s.verdicts.list[0];
+    assert_string_equal(pythia_vocabulary_text(s.r.vocabulary, v->type).bytes, "A");
+    v->state = PYTHIA_VERDICT_FOUND;
+    v->found_count = v->also_count = 1;
+    v->found[0].finding =
+        (struct pythia_finding){point_place(&s, "C"), .share = .3, .low = 0, .high = .6};
+    v->also[0] = (struct pythia_finding){point_place(&s, "B"), .share = .8, .low = .7, .high = .9};
+    struct pythia_buf text = written(&s, PYTHIA_REPORT_BRIEF);
+    assert_non_null(strstr(pythia_buf_text(&text).bytes, "NEW    B accounts for 80 %"));
+    pythia_buf_free(&text);
+    v->also[0].share = .25;
+    text = written(&s, PYTHIA_REPORT_BRIEF);
+    assert_null(strstr(pythia_buf_text(&text).bytes, "NEW"));
+    pythia_buf_free(&text);
     end(&s);
 }
 
@@ -258,6 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_come_first_and_other_types_have_a_line_each),
+        cmocka_unit_test(a_place_that_outgrows_the_verdict_is_told),
         cmocka_unit_test(requests_to_compare_have_links_on_a_page),
         cmocka_unit_test(each_failed_allocation_is_told),
         cmocka_unit_test(overhead_is_that_which_was_set_last),

@@ -367,6 +367,8 @@ static void confidence_grows_with_the_share_and_with_cycles(void **state)
                      PYTHIA_CONFIDENCE_MEDIUM);
     assert_int_equal(take(&v, 3, with_cause(finding(7, .2, .1)))->confidence,
                      PYTHIA_CONFIDENCE_HIGH);
+    assert_int_equal(take(&v, 4, with_cause(finding(7, .2, .25)))->confidence,
+                     PYTHIA_CONFIDENCE_MEDIUM); /* -5 to 45 % */
     pythia_verdicts_free(&v);
     (void)state;
 }
@@ -478,6 +480,7 @@ static void two_cycles_in_a_row_take_another_key(void **state)
     requests_add(&r, "R{A{10} 5}");
     requests_finish(&r, &count);
     take_edge(&v, &r, 1);
+    assert_null(explain(&v, &r, "tenant", .019, NULL)->key); /* it explains too little */
     assert_string_equal(explain(&v, &r, "tenant", .5, NULL)->key, "tenant");
     take_edge(&v, &r, 2); /* ahead, but not by a tenth */
     assert_string_equal(explain(&v, &r, "thread", .59, "tenant")->key, "tenant");

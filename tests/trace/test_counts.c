@@ -55,12 +55,25 @@ static void adding_adds_every_member(void **state)
     assert_memory_equal(&a, to, sizeof(a));
 }
 
+/* A redaction rule that drops queries of URLs is no loss of spans. */
+static void spans_and_their_parts_are_dropped_apart(void **state)
+{
+    struct pythia_counts counts = {.dropped = {0}};
+    counts.dropped[PYTHIA_DROP_LATE] = 1;
+    counts.dropped[PYTHIA_DROP_FULL_RING] = 2;
+    counts.dropped[PYTHIA_DROP_REDACTED] = 40;
+    counts.dropped[PYTHIA_DROP_ATTRIBUTE] = 500;
+    assert_int_equal(pythia_counts_dropped_spans(&counts), 3);
+    assert_int_equal(pythia_counts_dropped_values(&counts), 540);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_fixed_and_in_their_order),
         cmocka_unit_test(every_repair_has_a_bit_and_a_sentence),
         cmocka_unit_test(adding_adds_every_member),
+        cmocka_unit_test(spans_and_their_parts_are_dropped_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ struct settings {
     int64_t nodes, requests, seed, services, hosts, tick, distractors, drift_requests;
     double strength, duration, interval, spread, noise, load, forks, async, retries, loops, unknown,
         spikes, spike_size;
-    bool known;
+    bool known, timed;
     const char *causes, *open, *output, *truth;
 };
 
@@ -83,6 +83,8 @@ static const struct pythia_option options[] = {
                    "Hosts of each service"),
     PYTHIA_INTEGER("distractors", 0, "N", "8", 0, 1000, OF(distractors),
                    "Keys of requests that are unrelated to the causes"),
+    PYTHIA_FLAG("timed", 0, OF(timed),
+                "Give each span the keys busy_ns and idle_ns, which measure its duration"),
     PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OF(seed),
                    "Random seed; the same seed gives the "
                    "same bytes"),
@@ -208,6 +210,7 @@ static int read_settings(struct generating *g)
     o->services = (uint32_t)s->services;
     o->hosts = (uint32_t)s->hosts;
     o->distractors = (uint32_t)s->distractors;
+    o->timed = s->timed;
     o->seed = (uint64_t)s->seed;
     o->tick_ns = (uint64_t)s->tick;
     o->drift_requests = (uint64_t)s->drift_requests;
@@ -412,8 +415,9 @@ const struct pythia__command pythia__cmd_generate = {
         "with the key served_count; replica, three of the hosts of a service serve a request, and "
         "one host is slow; rare:0.01, only that share of requests makes a call, which takes the "
         "strength; middle, time for one value of the key shard, in the middle of its numbers; "
-        "slow, "
-        "one host of a service is slow in each call, by that part of its time. "
+        "slow, one host of a service is slow in each call, by that part of its time; setting, a "
+        "wait of one of four lengths, with the key pause_ms; tenant, four of 40 values of that key "
+        "are slow. "
         "contention::0.5 is a lock of strength 0.5.\n\n"
         "Strengths are in mean durations of a request without causes. A cause affects the first "
         "call of its node in a request. --spikes and --tick make a diagnosis harder: rare huge "

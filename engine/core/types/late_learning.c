@@ -418,7 +418,8 @@ static void try_next(struct pythia__late_learning *l, const struct pythia__close
 
 /* A phase ends when all types have had their requests, when its time is over, or when the set
  * changes on and on (`late`). A rare type must not keep trace points open for ever. New points are
- * sought for all of the time, because each type that hits them should be met. */
+ * sought for all of the time, because each type that hits them should be met; but no longer when
+ * all of them have turned out to be those of new types, which wait for the end of this phase. */
 int pythia__late_step(struct pythia__late_learning *l, const struct pythia__closed_points *closed,
                       uint64_t now_ns, bool *wished)
 {
@@ -428,7 +429,7 @@ int pythia__late_step(struct pythia__late_learning *l, const struct pythia__clos
     if (l->phase == PYTHIA__LATE_NONE || status != PYTHIA_OK)
         return status;
     bool late = now_ns - l->begun_ns >= (trying ? l->o.tries_ns : LATE * l->o.step_ns);
-    bool enough = !seeking && have_requests(l, trying ? l->o.few : l->o.requests);
+    bool enough = seeking ? closed->news == 0 : have_requests(l, trying ? l->o.few : l->o.requests);
     bool over = late || (!l->pending && (now_ns - l->applied_ns >= l->o.step_ns || enough));
     if (!over)
         return PYTHIA_OK;

@@ -187,30 +187,21 @@ static void note_closed(uv_handle_t *handle)
 }
 
 /* A loss of what a span says, and not of a span. */
-static bool is_of_values(int reason)
-{
-    return reason == PYTHIA_DROP_ATTRIBUTE || reason == PYTHIA_DROP_EVENT ||
-           reason == PYTHIA_DROP_LINK || reason == PYTHIA_DROP_REDACTED ||
-           reason == PYTHIA_DROP_CUT_TEXT;
-}
-
 /* Log the input, and what became of it. */
 static void tell_counts(const struct pythia__daemon *d)
 {
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
     struct pythia_counts all = *pythia__intake_counts(d->intake);
-    uint64_t dropped[2] = {0}; /* spans; values */
     pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
     pythia_counts_add(&all, pythia_live_counts(d->engine.live));
-    for (int i = 0; i < PYTHIA_DROPS; i++)
-        dropped[is_of_values(i)] += all.dropped[i];
     pythia_log(PYTHIA_LOG_INFO,
                "Received: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64
                ", kept=%" PRIu64 ", hidden=%" PRIu64 ", dropped=%" PRIu64
                ", dropped-values=%" PRIu64 ", requests=%" PRIu64 ", cycles=%" PRIu64,
                in.bodies, d->room.refused_bodies, in.spans + pythia__feeds_numbers(d->feeds).spans,
-               all.kept, all.hidden, dropped[false], dropped[true],
-               pythia_live_window(d->engine.live).finished, d->cycles);
+               all.kept, all.hidden, pythia_counts_dropped_spans(&all),
+               pythia_counts_dropped_values(&all), pythia_live_window(d->engine.live).finished,
+               d->cycles);
 }
 
 /* Nothing waits any more: end the cycle and let go of the loop. */

@@ -5,7 +5,7 @@
 #include "pythia/status.h"
 
 #define SECOND   UINT64_C(1000000000)
-#define AGAIN_NS (60 * SECOND) /* before more points become fixed, once the search has begun */
+#define AGAIN_NS (60 * SECOND) /* before more known points become fixed */
 /* Requests that began when a point was closed in force and have spans of it: fewer may be of an
  * agent that was late. */
 #define STRAYS   20
@@ -66,7 +66,8 @@ static int add_if_fixed(const struct pythia__switching *w, uint32_t point, bool 
     struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, point);
     bool arrives = pythia_passes_of(w->passes, point).spans > 0;
     bool was = is_point_fixed(w, point);
-    bool fixed = arrives && (was || !again_soon) &&
+    /* No evidence depends on points that the search space does not know, as those of new types. */
+    bool fixed = arrives && (was || !again_soon || !pythia_live_knows(w->e->live, point)) &&
                  (!pythia__fixed_is_switchable(w, id) || is_sent_though_closed(w, point));
     *changed = *changed || fixed != was;
     if (fixed && !was && is_sent_though_closed(w, point))
@@ -78,16 +79,16 @@ static int add_if_fixed(const struct pythia__switching *w, uint32_t point, bool 
 }
 
 /* A new set replaces the old one only if it differs, as each change of pins may cost the
- * evidence of a cycle. Soon after a change no more points become fixed, but those that are may be
- * released: after a start spans often arrive before the agents of their program have reported. */
+ * evidence of a cycle. Soon after a change no more points that are known become fixed, but those
+ * that are may be released: after a start spans often arrive before the agents of their program
+ * have reported. */
 int pythia__fixed_look(struct pythia__switching *w, uint64_t now_ns)
 {
     uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
     bool changed = false, learning = pythia_live_numbers(w->e->live).learning;
     bool again_soon = !learning && w->fixed_ns && now_ns - w->fixed_ns < AGAIN_NS;
     struct pythia_open_points *fixed = NULL;
-    if (w->e->s.observe_only ||
-        (again_soon && (!w->fixed || pythia_open_points_count(w->fixed) == 0)))
+    if (w->e->s.observe_only)
         return PYTHIA_OK;
     int status = pythia_open_points_create(w->e->vocabulary, &fixed);
     if (status != PYTHIA_OK)

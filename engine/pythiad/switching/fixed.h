@@ -11,10 +11,10 @@
  * O(spans). */
 int pythia__fixed_see(struct pythia__switching *w, const struct pythia_trace *trace);
 
-/* Tell the engine if other points are fixed than before. While it learns at once; later more points
- * become fixed a minute after the last change at the earliest, because the evidence of a cycle
- * begins anew, and those that agents have reported since are released at once. PYTHIA_OK or
- * PYTHIA_ENOMEM. O(trace points). */
+/* Tell the engine if other points are fixed than before. While it learns at once, and later those
+ * that the search space does not know yet; more known ones become fixed a minute after the last
+ * change at the earliest, because the evidence of a cycle begins anew. Those that agents have
+ * reported since are released at once. PYTHIA_OK or PYTHIA_ENOMEM. O(trace points). */
 int pythia__fixed_look(struct pythia__switching *w, uint64_t now_ns);
 
 /* May it be thrown: has a control plane reported it? */

@@ -36,7 +36,7 @@ static void add_brief_head(const struct pythia__brief *b)
     const struct {
         uint64_t count;
         const char *what;
-    } lost[] = {{pythia__sum_of(n->dropped, PYTHIA_DROPS), " dropped"},
+    } lost[] = {{pythia_counts_dropped_spans(n), " dropped"},
                 {n->hidden, " hidden by closed trace points"}};
     pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
     add_origin(b);
@@ -135,10 +135,14 @@ static void add_brief_block(const struct pythia__brief *b, const struct pythia__
     }
     pythia__doc_entry(b->d, "CAUSE", PYTHIA__DOC_WHERE);
     (void)pythia__brief_cause(b, item, true);
+    pythia__doc_entry(b->d, "NEW", PYTHIA__DOC_WHERE);
+    pythia__brief_new(b, item);
     if (item->kind != PYTHIA__ITEM_ENDED) {
         pythia__doc_entry(b->d, "WHEN", PYTHIA__DOC_WHY);
         if (!pythia__brief_when(b, item, true))
             pythia__doc_words(b->d, "no key correlates with it");
+        pythia__doc_entry(b->d, "NOT", PYTHIA__DOC_REMARK);
+        pythia__brief_measured(b, item);
         pythia__doc_entry(b->d, "SURE", PYTHIA__DOC_REMARK);
         pythia__brief_sure(b, item);
         pythia__doc_entry(b->d, "OF", PYTHIA__DOC_REMARK);

@@ -39,6 +39,12 @@ void pythia__brief_title(const struct pythia__brief *b, const struct pythia__ite
 bool pythia__brief_cause(const struct pythia__brief *b, const struct pythia__item *item,
                          bool whole);
 bool pythia__brief_when(const struct pythia__brief *b, const struct pythia__item *item, bool whole);
+/* A place that has more of the variance than the one that the verdict names, but not for long
+ * enough yet to change the verdict; else nothing. */
+void pythia__brief_new(const struct pythia__brief *b, const struct pythia__item *item);
+/* "busy_ns, which measures the time itself", if that number would have been named and no key
+ * explains half as much; else nothing. */
+void pythia__brief_measured(const struct pythia__brief *b, const struct pythia__item *item);
 /* At which instance alone its requests were seen; nothing if at all. */
 void pythia__brief_instance(const struct pythia__brief *b, const struct pythia__item *item);
 void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item *item);

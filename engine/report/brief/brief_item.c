@@ -27,15 +27,17 @@ static const struct pythia_explanations *explanations_of(const struct pythia__it
                                               : NULL;
 }
 
-/* The key that explains it: the verdict's, or else the best; NULL if there is none. */
+/* The key that explains it: the verdict's, or else the best; NULL if there is none. A key of which
+ * time only moves from one place to another is no reason for a long duration. */
 static const struct pythia_explanation *key_of(const struct pythia__item *item)
 {
     const struct pythia_explanations *all = explanations_of(item);
     const char *name = item->verdict && item->group ? item->verdict->key : NULL;
     for (size_t i = 0; name && all && i < all->found_count; i++)
         if (strcmp(all->found[i].name, name) == 0)
-            return &all->found[i];
-    return all && all->found_count > 0 ? &all->found[0] : NULL;
+            return !pythia__leaves_total(&all->found[i]) ? &all->found[i] : NULL;
+    return all && all->found_count > 0 && !pythia__leaves_total(&all->found[0]) ? &all->found[0]
+                                                                                : NULL;
 }
 
 /* ---- how sure it is ---- */
@@ -97,6 +99,17 @@ void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item
         pythia__doc_words(b->d, "; rests on %zu of %zu requests", x->result.support, all->rows);
     if (x->result.low_confidence)
         pythia__doc_words(b->d, "; few requests for so many values");
+}
+
+void pythia__brief_measured(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    const struct pythia_explanations *all = explanations_of(item);
+    const struct pythia_explanation *x = key_of(item);
+    /* Where a key explains most of it, nobody misses the number. */
+    if (!all || !all->measured || all->measured_share < PYTHIA_FINDING_MIN ||
+        (x && x->result.explained >= all->measured_share / 2))
+        return;
+    pythia__say_measured(b->d, all);
 }
 
 void pythia__brief_instance(const struct pythia__brief *b, const struct pythia__item *item)
@@ -197,6 +210,23 @@ static void add_place(const struct pythia__brief *b, const struct pythia_place *
     pythia__doc_place(b->d, names_of(b), place, false);
     pythia__doc_words(b->d, " accounts for ");
     add_item_share(b->d, share, low, high);
+}
+
+/* A verdict changes after a minute of evidence. Until then a cause that has just begun would be
+ * missing beside the one that stands. */
+void pythia__brief_new(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    const struct pythia_verdict *v = item->verdict;
+    const struct pythia_finding *largest = NULL;
+    if (!v || v->found_count == 0)
+        return;
+    for (size_t i = 0; i < v->also_count; i++)
+        if (v->also[i].low >= PYTHIA_FINDING_MIN && (!largest || v->also[i].share > largest->share))
+            largest = &v->also[i];
+    if (!largest || largest->share <= v->found[0].finding.share)
+        return;
+    add_place(b, &largest->place, largest->share, largest->low, largest->high);
+    pythia__doc_words(b->d, " in the last cycle; the verdict changes if that lasts");
 }
 
 bool pythia__has_place(const struct pythia__item *item)
@@ -308,6 +338,7 @@ static void add_condition(const struct pythia__brief *b, const struct pythia_exp
     if (x->kind == PYTHIA_KEY_HAS) {
         pythia__doc_words(b->d, strcmp(condition, ">= 1") == 0 ? "with " : "without ");
         pythia__doc_key(b->d, names_of(b), x);
+        pythia__doc_words(b->d, " on the critical path");
     } else if (x->kind == PYTHIA_KEY_MEMBER && strncmp(condition, "does", 4) == 0) {
         pythia__doc_words(b->d, strcmp(condition, "does") == 0 ? "" : "unless ");
         pythia__doc_key(b->d, names_of(b), x);
@@ -324,7 +355,7 @@ static void add_correlation(const struct pythia__brief *b, const struct pythia_e
 {
     pythia__doc_words(b->d, "correlates with ");
     pythia__doc_words(b->d, x->kind == PYTHIA_KEY_COUNT ? "calls of "
-                            : x->kind == PYTHIA_KEY_HAS ? "whether there is a call of "
+                            : x->kind == PYTHIA_KEY_HAS ? "whether the critical path has "
                                                         : "");
     pythia__doc_key(b->d, names_of(b), x);
 }

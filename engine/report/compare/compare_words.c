@@ -388,7 +388,7 @@ static void say_side(struct pythia__doc *d, const struct pythia_pipeline_result 
         uint64_t sum;
         const char *what;
     } counts[] = {{pythia__sum_of(in->counts.repaired, PYTHIA_REPAIRS), " repaired"},
-                  {pythia__sum_of(in->counts.dropped, PYTHIA_DROPS), " dropped"}};
+                  {pythia_counts_dropped_spans(&in->counts), " dropped"}};
     pythia__doc_count(d, (double)in->counts.traces, " request", " requests");
     pythia__doc_words(d, " %s (", side);
     pythia__doc_count(d, (double)in->counts.kept, " span", " spans");

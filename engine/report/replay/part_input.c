@@ -62,7 +62,8 @@ static void add_input_totals(const struct pythia__parts *p)
         uint64_t count;
         const char *what;
     } counts[] = {{pythia__sum_of(n->repaired, PYTHIA_REPAIRS), " repaired."},
-                  {pythia__sum_of(n->dropped, PYTHIA_DROPS), " dropped."},
+                  {pythia_counts_dropped_spans(n), " dropped."},
+                  {pythia_counts_dropped_values(n), " key-values and events dropped."},
                   {n->hidden, " hidden by closed trace points."}};
     struct pythia_buf requests = {0};
     pythia__doc_paragraph(p->d, PYTHIA__DOC_READ);

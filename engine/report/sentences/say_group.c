@@ -209,9 +209,10 @@ static void say_correlation(struct pythia__doc *d, const struct pythia_vocabular
         pythia__doc_words(d, " %.0f to %.0f times, which correlates with their duration", x->low,
                           x->high);
     } else if (cause == PYTHIA_CAUSE_PATH) {
-        pythia__doc_words(d, "Some requests hit ");
+        /* All of them may call it: beside other calls at once, the path has the last to end. */
+        pythia__doc_words(d, "The critical path of some requests has ");
         pythia__doc_key(d, v, x);
-        pythia__doc_words(d, " and others do not, which correlates with their duration");
+        pythia__doc_words(d, ", which correlates with their duration");
     } else {
         pythia__doc_words(d, "Correlates with ");
         pythia__say_key(d, v, x);
@@ -237,10 +238,15 @@ double pythia__key_size(const struct pythia_explanation *x)
     return fmax(x->result.explained, x->result.explained_edges);
 }
 
+bool pythia__leaves_total(const struct pythia_explanation *x)
+{
+    return x->result.explained < TOTAL_STAYS;
+}
+
 void pythia__say_explained(struct pythia__doc *d, const struct pythia_explanation *x)
 {
     pythia__doc_percent(d, x->result.explained);
-    if (x->result.explained < TOTAL_STAYS && x->result.explained_edges >= TOTAL_STAYS) {
+    if (pythia__leaves_total(x) && x->result.explained_edges >= TOTAL_STAYS) {
         pythia__doc_words(d, " of the total, ");
         pythia__doc_percent(d, x->result.explained_edges);
         pythia__doc_words(d, " of where it is spent");
@@ -256,6 +262,20 @@ void pythia__say_keys_tested(struct pythia__doc *d, const struct pythia_explanat
     pythia__doc_count(d, (double)all->asked, " key", " keys");
     pythia__doc_words(d, " tested, %zu not: constant, identifiers, or in too few requests.",
                       all->skipped_count);
+    if (all->measured) {
+        pythia__doc_words(d, " Nor was ");
+        pythia__say_measured(d, all);
+        pythia__doc_words(d, ".");
+    }
+}
+
+void pythia__say_measured(struct pythia__doc *d, const struct pythia_explanations *all)
+{
+    struct pythia_text full = pythia_text_of(all->measured);
+    const char *at = memchr(full.bytes, '@', full.size);
+    struct pythia_text shortest = {full.bytes, at ? (size_t)(at - full.bytes) : full.size};
+    pythia__doc_name(d, PYTHIA__DOC_KEY, shortest, full, full);
+    pythia__doc_words(d, ", which measures the time itself");
 }
 
 /* "each unit of queue_length", "a hit of api:retry", "host.name, where it is in {cp-2},": what a

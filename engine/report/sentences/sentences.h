@@ -46,10 +46,14 @@ void pythia__say_rests_on(struct pythia__doc *d, const char *before, bool few, s
  * text its part of the total, "34 %", and where that is nearly nothing, that it moves time
  * between edges. */
 double pythia__key_size(const struct pythia_explanation *x);
+/* Does it explain nearly nothing of the total? It may say where the time is spent. */
+bool pythia__leaves_total(const struct pythia_explanation *x);
 void pythia__say_explained(struct pythia__doc *d, const struct pythia_explanation *x);
 /* "16 more keys correlate; 49 keys tested, 173 not: …", of which `shown` were named. */
 void pythia__say_keys_tested(struct pythia__doc *d, const struct pythia_explanations *all,
                              size_t shown);
+/* "busy_ns, which measures the time itself", of explanations that have such a number. */
+void pythia__say_measured(struct pythia__doc *d, const struct pythia_explanations *all);
 /* "A and B together account for 93 % of the latency variance, …", of keys that act together. */
 void pythia__say_joint(struct pythia__doc *d, const struct pythia_vocabulary *v,
                        const struct pythia_explanations *all);

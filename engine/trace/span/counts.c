@@ -1,5 +1,6 @@
 #include "pythia/counts.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define NAME(name, text, help) text,
@@ -27,6 +28,29 @@ void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *fro
         to->dropped[i] += from->dropped[i];
     for (size_t i = 0; i < PYTHIA_INCOMPLETES; i++)
         to->incomplete[i] += from->incomplete[i];
+}
+
+static bool is_of_values(size_t reason)
+{
+    return reason == PYTHIA_DROP_ATTRIBUTE || reason == PYTHIA_DROP_EVENT ||
+           reason == PYTHIA_DROP_LINK || reason == PYTHIA_DROP_REDACTED ||
+           reason == PYTHIA_DROP_CUT_TEXT;
+}
+
+uint64_t pythia_counts_dropped_values(const struct pythia_counts *counts)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < PYTHIA_DROPS; i++)
+        sum += is_of_values(i) ? counts->dropped[i] : 0;
+    return sum;
+}
+
+uint64_t pythia_counts_dropped_spans(const struct pythia_counts *counts)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < PYTHIA_DROPS; i++)
+        sum += is_of_values(i) ? 0 : counts->dropped[i];
+    return sum;
 }
 
 const char *pythia_repair_name(enum pythia_repair repair)

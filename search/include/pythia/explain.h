@@ -82,6 +82,11 @@ struct pythia_explanations {
      * where there are none. Of levels, the number that the coefficient belongs to is 1 where the
      * key's `split` holds, else 0. Slopes are in ns. */
     struct pythia_joint joint;
+    /* Of the numbers that were not tested because they measure the time itself (measured.h), the
+     * one that correlates most with the duration, owned, and that squared correlation; NULL if
+     * there is none. */
+    char *measured;
+    double measured_share;
 };
 
 /* Explain what was ranked: `rows` are those of the ranking. `seed` serves permutations and halves.

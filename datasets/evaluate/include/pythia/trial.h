@@ -29,6 +29,7 @@ struct pythia_trial_problem {
     enum pythia_workflow_drift drift;
     uint32_t distractors; /* 0: 2 */
     uint32_t hosts;       /* 0: those of a workflow by default */
+    bool timed;           /* spans have keys that measure their time */
     bool captured; /* no search: requests with everything open, of which the report says why */
     bool through;  /* it goes on until the cause has moved, found or not */
     bool again;    /* it goes on after the search was given up, until the causes are found or the

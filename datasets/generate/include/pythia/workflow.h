@@ -75,6 +75,12 @@ enum pythia_planted_kind {
     /* On one of the hosts of the node's service, all calls of the service take longer by the part
      * `strength` of their own time: no place has more of the variance than of the time */
     PYTHIA_PLANTED_SLOW,
+    /* A wait as the key pause_ms of the node's spans sets it: one of four values, of which each is
+     * twice the one before, and size their mean */
+    PYTHIA_PLANTED_SETTING,
+    /* size, for four of the 40 values of the key tenant, which requests have equally often: two or
+     * three requests of a hundred each. With strength 0 the key means nothing */
+    PYTHIA_PLANTED_TENANT,
     PYTHIA_PLANTED_KINDS
 };
 
@@ -122,6 +128,8 @@ struct pythia_workflow_options {
                           Pareto(1.5) distributed, up to 100 times the mean duration */
     uint64_t tick_ns;  /* clocks count in steps of this; 0: of 1 ns */
     uint32_t distractors; /* keys of the root that mean nothing: up to 1000 */
+    bool timed;           /* each span has the keys busy_ns, a tenth of its duration or less, and
+                             idle_ns, the rest but for up to 1 us: they measure, and mean nothing */
     enum pythia_workflow_drift drift;
     uint64_t drift_requests; /* at least 1 with a drift */
     size_t cause_count;      /* 0: nothing makes requests differ but noise */

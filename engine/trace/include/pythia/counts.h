@@ -93,6 +93,10 @@ struct pythia_counts {
 /* Add each counter of `from`, for example those of a worker thread to the total. */
 void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *from);
 
+/* Spans and records that were dropped, and parts of spans: key-values, events, links, texts. */
+uint64_t pythia_counts_dropped_spans(const struct pythia_counts *counts);
+uint64_t pythia_counts_dropped_values(const struct pythia_counts *counts);
+
 /* Static strings: the name in a report and the sentence for people. */
 const char *pythia_repair_name(enum pythia_repair repair);
 const char *pythia_repair_help(enum pythia_repair repair);
