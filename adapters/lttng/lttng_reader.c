@@ -37,8 +37,10 @@ enum { COMMANDS = 3, REPLIES, DATA, MEMORY, FILES_END };
 
 enum { COMMAND_READ = 'r', COMMAND_STOP = 's' };
 
+enum reply_kind { REPLY_STARTED, REPLY_ENDED, REPLY_FAILED };
+
 struct reply {
-    enum { REPLY_STARTED, REPLY_ENDED, REPLY_FAILED } kind;
+    enum reply_kind kind;
     int value; /* the child; how it has ended; why there is none, an errno */
 };
 
@@ -62,7 +64,7 @@ struct pythia_lttng_reader {
 
 /* ---- the process that reads ---- */
 
-static void send_reply(int kind, int value)
+static void send_reply(enum reply_kind kind, int value)
 {
     const struct reply reply = {.kind = kind, .value = value};
     (void)!write(REPLIES, &reply, sizeof(reply)); /* nobody there: there is no command either */
