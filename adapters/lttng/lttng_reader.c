@@ -47,8 +47,7 @@ struct reply {
 /* After it: the path of the rules and those of the source, each with a NUL; the text of the rules.
  */
 struct request {
-    uint64_t paths_size, rules_size, count;
-    bool is_live, quiet;
+    uint64_t paths_size, rules_size, count, is_live, quiet;
 };
 
 struct pythia_lttng_reader {

@@ -421,10 +421,9 @@ static bool shares_wait(const struct pythia_probe_rules *rules, size_t index)
 static int read_document(struct reader *r, yaml_parser_t *parser)
 {
     if (!yaml_parser_load(parser, &r->document)) {
-        if (parser->error == YAML_MEMORY_ERROR)
+        if (!parser->problem) /* not all of libyaml says so by parser->error */
             return pythia_error_set(r->e, PYTHIA_ENOMEM, "out of memory");
-        pythia_error_set(r->e, PYTHIA_EFORMAT, "invalid YAML: %s",
-                         parser->problem ? parser->problem : "no reason is given");
+        pythia_error_set(r->e, PYTHIA_EFORMAT, "invalid YAML: %s", parser->problem);
         pythia_error_place(r->e, r->file, parser->problem_mark.line + 1, 0);
         return PYTHIA_EFORMAT;
     }
