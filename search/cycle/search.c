@@ -13,7 +13,13 @@
 #include "pythia/status.h"
 #include "search_parts.h"
 
-#define STARVED_MAX 2 /* cycles with too few requests, after which a search closes its points */
+/* Cycles without a new request of a type that has too few, after which a search closes its points
+ * if they have lasted for PYTHIA__SEARCH_HOLDS times hold_seconds. Beside a frequent type a rare
+ * one has none in most cycles, and what is open for it costs nothing meanwhile. Of a type with one
+ * request a minute, one gap in 150 is longer than these five minutes; no experiment has chosen
+ * them. */
+#define STARVED_MAX 2
+#define SHORTEST    1e6 /* cycles in hold_seconds, at most */
 
 const char *pythia_problem_state_name(enum pythia_problem_state state)
 {
@@ -157,13 +163,17 @@ static int list_seen(const struct pythia_search *s, const uint64_t *hits, size_t
 
 /* ---- a cycle ---- */
 
-/* Is a problem searched, or will it be as soon as there are requests again? */
+/* Is a problem searched, or will it be as soon as there are requests again, or some that vary?
+ * What is slow now and then varies in few cycles, where cycles are short. */
 static bool is_search_pending(const struct pythia_search *s, size_t problem)
 {
     const struct pythia_problem *p = &s->problems[problem];
-    return p->state == PYTHIA_PROBLEM_SEARCHING ||
-           (p->state == PYTHIA_PROBLEM_TOO_FEW && p->cycles > 0 &&
-            s->keeping[problem].starved < STARVED_MAX);
+    const struct pythia__search_keeping *k = &s->keeping[problem];
+    if (p->cycles == 0)
+        return p->state == PYTHIA_PROBLEM_SEARCHING;
+    if (p->state == PYTHIA_PROBLEM_TOO_FEW)
+        return !pythia__search_run_lasts(s, &k->starved, STARVED_MAX, PYTHIA__SEARCH_HOLDS);
+    return p->state == PYTHIA_PROBLEM_SEARCHING || pythia__search_is_resting(s, problem);
 }
 
 /* No request hit a point: it is not opened again for the type until durations change. */
@@ -185,7 +195,7 @@ static int retire_silent_point(struct pythia_search *s, const struct pythia__sea
 /* The needs of a type's problems for its open points. */
 struct need {
     size_t owner; /* the last of them + 1; 0: there is none */
-    bool searched, due;
+    bool searched, due, starved;
 };
 
 /* By type: owned by the caller; NULL when out of memory. */
@@ -200,6 +210,7 @@ static struct need *find_needs(const struct pythia_search *s)
         n->owner = i + 1;
         n->searched = n->searched || is_search_pending(s, i);
         n->due = n->due || s->problems[i].requests >= s->o.min_requests;
+        n->starved = n->starved || s->problems[i].state == PYTHIA_PROBLEM_TOO_FEW;
     }
     return needs;
 }
@@ -242,7 +253,9 @@ static int close_if_idle(struct pythia_search *s, struct pythia__search_type *t,
     if (!silent && needed)
         return PYTHIA_OK;
     return pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
-                                silent ? "no request hit it" : "its search has ended");
+                                silent       ? "no request hit it"
+                                : n->starved ? "too few requests of its type come"
+                                             : "its search has ended");
 }
 
 static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)
@@ -433,10 +446,14 @@ out:
     return status;
 }
 
-static uint64_t count_cycles_to_retry(const struct pythia_problem *p)
+/* Cycles of half a second: without more of them between its tries, a search that finds nothing
+ * would begin again, and be reported, twice a minute for ever. */
+static uint64_t count_cycles_to_retry(const struct pythia_search *s, const struct pythia_problem *p)
 {
-    uint64_t wait = PYTHIA_RETRY_FIRST;
-    for (uint64_t i = 0; i < p->retries && wait < PYTHIA_RETRY_MOST; i++)
+    double shorter = s->seconds > 0 ? s->o.hold_seconds / s->seconds : 1;
+    uint64_t wait = PYTHIA_RETRY_FIRST,
+             most = PYTHIA_RETRY_MOST * (uint64_t)fmin(fmax(shorter, 1), SHORTEST);
+    for (uint64_t i = 0; i < p->retries && wait < most; i++)
         wait *= 2;
     return wait;
 }
@@ -450,7 +467,7 @@ static int remember_ended(struct pythia_search *s)
         bool ended = p->state == PYTHIA_PROBLEM_GIVEN_UP || pythia__search_is_spread(p);
         if (!ended || p->retry_in > 0 || !s->keeping[i].evidence)
             continue;
-        p->retry_in = count_cycles_to_retry(p);
+        p->retry_in = count_cycles_to_retry(s, p);
         int status = pythia__search_remember(s, i, s->keeping[i].evidence);
         if (status != PYTHIA_OK)
             return status;
@@ -459,8 +476,9 @@ static int remember_ended(struct pythia_search *s)
 }
 
 /* A cycle that fails leaves everything as it was. */
-static void revert_cycle(struct pythia_search *s)
+static void revert_cycle(struct pythia_search *s, double clock)
 {
+    s->clock = clock;
     pythia__search_take_back(s);
     for (size_t i = s->switch_count; i-- > 0;)
         if (s->switches[i].widens) {
@@ -522,10 +540,12 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     if (pythia__search_begin(s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     clear_switches(s);
+    const double clock = s->clock;
+    s->clock += pythia__search_took(s);
     s->cycle++;
     int status = stage_cycle(s, groups, hits, hit_count, &found);
     if (status != PYTHIA_OK) {
-        revert_cycle(s);
+        revert_cycle(s, clock);
         return status;
     }
     pythia__search_commit(s);

@@ -7,10 +7,23 @@
 #include "search_parts.h"
 
 #define UNKNOWN_MAX 1024 /* types that the search space does not know */
-#define QUIET_MAX   2 /* cycles without variance, after which the causes that were found are past */
-/* Cycles in a row with another share, after which a type begins to matter or does so no more. One
- * may be chance; no experiment has chosen between 2 and more. */
+/* Cycles in a row with another share, after which a type begins to matter or, when they have lasted
+ * for hold_seconds too, does so no more. One may be chance; no experiment has chosen between 2 and
+ * more. */
 #define MATTERS_AGAINST 2
+
+void pythia__search_run_step(const struct pythia_search *s, struct pythia__search_run *run, bool on)
+{
+    if (on && run->cycles == 0)
+        run->since = s->clock - pythia__search_took(s);
+    run->cycles = on ? run->cycles + 1 : 0;
+}
+
+bool pythia__search_run_lasts(const struct pythia_search *s, const struct pythia__search_run *run,
+                              size_t cycles, double holds)
+{
+    return run->cycles >= cycles && s->clock - run->since >= holds * s->o.hold_seconds;
+}
 
 /* Does the type have a problem, or may it have one? A type that the search space does not know may
  * never be searched: where types come without number, those would fill the memory. */
@@ -50,15 +63,16 @@ static int find_or_add_problem(struct pythia_search *s, const struct pythia_type
 
 /* Has a type enough of the variance to be searched? Its first requests decide, and then only
  * MATTERS_AGAINST cycles in a row can turn that over: where the type that varies most has few
- * requests in a cycle, or another type has a single slow one, shares are quite different once. */
+ * requests in a cycle, or another type has a single slow one, shares are quite different once. What
+ * begins to matter is searched at once; what is open for a search stays for longer. */
 static bool matters_still(const struct pythia_search *s, size_t problem)
 {
     struct pythia__search_keeping *k = &s->keeping[problem];
     bool now = s->problems[problem].variance_share >= s->o.min_share;
-    k->against = k->judged && now != k->matters ? k->against + 1 : 0;
-    if (!k->judged || k->against == MATTERS_AGAINST) {
+    pythia__search_run_step(s, &k->against, k->judged && now != k->matters);
+    if (!k->judged || pythia__search_run_lasts(s, &k->against, MATTERS_AGAINST, now ? 0 : 1)) {
         k->matters = now;
-        k->against = 0;
+        k->against.cycles = 0;
     }
     k->judged = true;
     return k->matters;
@@ -101,6 +115,7 @@ static enum pythia_problem_state judge_problem_state(const struct pythia_search 
 static void clear_past_causes(struct pythia_search *s, size_t problem)
 {
     struct pythia_problem *p = &s->problems[problem];
+    p->refuted = p->cause_count > 0;
     p->cause_count = 0;
     p->top.share = p->rest = NAN;
     p->retries = p->retry_in = 0;
@@ -122,6 +137,15 @@ static double variance_in_cycle(const struct pythia_type *t)
     return isnan(variance) ? 0 : variance * requests_in_cycle(t);
 }
 
+bool pythia__search_is_resting(const struct pythia_search *s, size_t problem)
+{
+    const struct pythia_problem *p = &s->problems[problem];
+    const struct pythia__search_keeping *k = &s->keeping[problem];
+    /* `judged`: it varies, and too little to matter. */
+    return p->state == PYTHIA_PROBLEM_QUIET && p->cycles > 0 && !k->judged &&
+           !pythia__search_run_lasts(s, &k->quiet, PYTHIA__SEARCH_QUIET, 1);
+}
+
 int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count)
 {
     double all = 0;
@@ -131,7 +155,7 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
     for (size_t i = 0; i < s->problem_count; i++) {
         unknown += !pythia_space_type(s->space, s->problems[i].unsplit);
         s->problems[i].requests = s->problems[i].carried = 0;
-        s->problems[i].grown = s->problems[i].deserted = s->problems[i].retried = false;
+        s->problems[i].grown = s->problems[i].refuted = s->problems[i].retried = false;
         s->keeping[i].evidence = NULL;
     }
     for (size_t i = 0; i < count; i++) {
@@ -158,14 +182,14 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
         if (s->problems[i].requests == 0 && s->problems[i].state == PYTHIA_PROBLEM_SEARCHING)
             s->problems[i].state = PYTHIA_PROBLEM_TOO_FEW;
     for (size_t i = 0; i < s->problem_count; i++) {
-        const struct pythia_type *t = s->keeping[i].evidence;
-        bool grows = t && t->carried > 0 && t->moments.n > t->carried; /* it will be enough */
-        bool starves = s->problems[i].state == PYTHIA_PROBLEM_TOO_FEW && !grows;
-        bool quiet = s->problems[i].state == PYTHIA_PROBLEM_QUIET;
-        s->keeping[i].starved = starves ? s->keeping[i].starved + 1 : 0;
-        s->keeping[i].quiet = quiet ? s->keeping[i].quiet + 1 : 0;
-        if (s->keeping[i].quiet == QUIET_MAX)
+        struct pythia__search_keeping *k = &s->keeping[i];
+        enum pythia_problem_state state = s->problems[i].state;
+        bool grows = k->evidence && k->evidence->moments.n > k->evidence->carried;
+        pythia__search_run_step(s, &k->starved, state == PYTHIA_PROBLEM_TOO_FEW && !grows);
+        pythia__search_run_step(s, &k->quiet, state == PYTHIA_PROBLEM_QUIET);
+        if (pythia__search_run_lasts(s, &k->quiet, PYTHIA__SEARCH_QUIET, 1))
             clear_past_causes(s, i);
+        s->problems[i].resting = pythia__search_is_resting(s, i);
     }
     return PYTHIA_OK;
 }

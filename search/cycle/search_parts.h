@@ -15,6 +15,13 @@
 #define PYTHIA__SEARCH_SMALL 7
 #define PYTHIA__SEARCH_LARGE .25
 
+/* Cycles without variance, after which the causes that were found are past if they have lasted for
+ * hold_seconds too. */
+#define PYTHIA__SEARCH_QUIET 2
+
+/* The most times hold_seconds that anything waits for. */
+#define PYTHIA__SEARCH_HOLDS 5
+
 /* The calls and the bytes of spans that a trace point adds to a request of a type. */
 struct pythia__search_rate {
     uint32_t tracepoint;
@@ -32,6 +39,12 @@ struct pythia__search_type {
     double requests; /* a second, in the last cycle; NaN: not known */
 };
 
+/* Cycles in a row that say the same, and when the first of them began, by the search's clock. */
+struct pythia__search_run {
+    size_t cycles;
+    double since;
+};
+
 /* Internal state of a problem, beside what the search reports. */
 struct pythia__search_keeping {
     struct pythia__belief belief; /* none while nodes is 0 */
@@ -46,10 +59,10 @@ struct pythia__search_keeping {
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
     size_t idle;   /* cycles in a row in which no share that is not explained was above chance */
     bool violated; /* an expectation, in the current cycle */
-    bool judged, matters;  /* the type has enough of the variance, if that was judged */
-    size_t against;        /* cycles in a row whose shares say the opposite of `matters` */
-    size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
-    size_t past;    /* cycles in a row in which a cause that was found has no share any more */
+    bool judged, matters; /* the type has enough of the variance, if that was judged */
+    /* Cycles whose shares say the opposite of `matters`; that have too few requests, none of them
+     * new; whose requests do not vary; in which a cause that was found has no share any more. */
+    struct pythia__search_run against, starved, quiet, past;
     bool spread;    /* a key explained most of the variance, and no place did */
     uint32_t keyed; /* the point that it is seen by: it stays open; with `spread` */
     bool grown;     /* contexts of the type turned up: its causes have to be found once more */
@@ -90,6 +103,7 @@ struct pythia_search {
                                           the one that has it most often, and bytes a second of all
                                           together; NaN: not known */
     double seconds;                    /* that a cycle takes; 0: not known */
+    double clock;                      /* seconds that all cycles took, up to the end of this one */
     struct pythia__search_type *types;
     size_t type_count, type_capacity;
     uint32_t *type_of; /* by string number of a type's name: index in types + 1 */
@@ -111,6 +125,19 @@ struct pythia_search {
     struct pythia_expected_results expected; /* of the current cycle */
     uint64_t cycle;
 };
+
+/* Seconds of this cycle. One that nobody has measured had next to no request, and lasted. */
+static inline double pythia__search_took(const struct pythia_search *s)
+{
+    return s->seconds > 0 ? s->seconds : s->o.hold_seconds * PYTHIA__SEARCH_HOLDS;
+}
+
+/* One cycle more of a run, or, unless `on`, its end. */
+void pythia__search_run_step(const struct pythia_search *s, struct pythia__search_run *run,
+                             bool on);
+/* Has a run lasted for so many cycles, and for so many times hold_seconds? */
+bool pythia__search_run_lasts(const struct pythia_search *s, const struct pythia__search_run *run,
+                              size_t cycles, double holds);
 
 /* Fill s->calls from the space. */
 void pythia__search_count_calls(struct pythia_search *s);
@@ -139,6 +166,9 @@ void pythia__search_add_effect(const struct pythia_search *s, const struct pythi
                                uint32_t point, struct pythia_buf *reason);
 
 /* ---- what a cycle says of types: search_meet.c ---- */
+
+/* Do the requests of a problem that was searched not vary, though not for long? */
+bool pythia__search_is_resting(const struct pythia_search *s, size_t problem);
 
 /* Set the state of each problem from the requests of a cycle; types that were not seen before
  * become problems. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -28,7 +28,8 @@
  * (grid: with 1, 2 and 4, null-noise ends after 4, 5 and 7 cycles, having opened 9, 12 and 18
  * points). One such cycle may be chance. */
 #define IDLE_MAX 2
-/* Cycles without a share, after which a cause is gone; a single one may be chance (grid). */
+/* Cycles without a share, after which a cause is gone if they have lasted for hold_seconds; a
+ * single one may be chance (grid). */
 #define PAST_MAX  2
 #define SURPRISE  .01 /* evidence no more probable than this overturns what is believed (grid) */
 #define KNOWN_LOG 20  /* a place whose cause is known is less probable by that (grid) */
@@ -613,7 +614,8 @@ static int rank_problem_edges(struct pythia__looking *l)
     return pythia__look_mark(l);
 }
 
-static void drop_past_causes(struct pythia__looking *l)
+/* `surely`: they are refuted, whatever the present requests pass. */
+static void drop_past_causes(struct pythia__looking *l, bool surely)
 {
     struct pythia_problem *p = l->p;
     size_t kept = 0;
@@ -621,20 +623,23 @@ static void drop_past_causes(struct pythia__looking *l)
         if (!pythia__look_is_past(l, &p->causes[c]))
             p->causes[kept++] = p->causes[c];
         else
-            p->deserted = p->deserted || pythia__look_is_deserted(l, &p->causes[c]);
+            p->refuted = p->refuted || surely || pythia__look_is_deserted(l, &p->causes[c]);
     p->cause_count = kept;
-    l->k->past = 0;
+    l->k->past.cycles = 0;
 }
 
-/* A cause is gone when it had no share for a while. */
+/* A cause is gone when it had no share for a while; sooner, if no request passes its place. */
 static void expire_past_causes(struct pythia__looking *l)
 {
     size_t past = 0;
-    for (size_t c = 0; c < l->p->cause_count; c++)
+    bool deserted = false;
+    for (size_t c = 0; c < l->p->cause_count; c++) {
         past += pythia__look_is_past(l, &l->p->causes[c]);
-    l->k->past = past > 0 ? l->k->past + 1 : 0;
-    if (l->k->past >= PAST_MAX)
-        drop_past_causes(l);
+        deserted = deserted || pythia__look_is_deserted(l, &l->p->causes[c]);
+    }
+    pythia__search_run_step(l->s, &l->k->past, past > 0);
+    if (pythia__search_run_lasts(l->s, &l->k->past, PAST_MAX, deserted ? 0 : 1))
+        drop_past_causes(l, true);
 }
 
 /* A key that explains the variance in many places ends the search, as a cause does; and none of
@@ -736,7 +741,7 @@ static int watch_causes(struct pythia__looking *l, bool *again)
     *again = top->low > AGAIN_LOW && top->share >= PYTHIA_FINDING_MIN;
     expire_past_causes(l);
     if (*again)
-        drop_past_causes(l);
+        drop_past_causes(l, false);
     *again = *again || l->p->cause_count == 0;
     return PYTHIA_OK;
 }

@@ -15,7 +15,7 @@
 #include "search_parts.h"
 #include "search_text.h"
 
-#define FORMAT "pythia.search/5 "
+#define FORMAT "pythia.search/6 "
 
 /* ---- the order of nodes ---- */
 
@@ -140,11 +140,15 @@ static int put_keeping(const struct pythia_search *s, const struct pythia__searc
             put_point(out, point);
             pythia__saved_put_number(out, k->retired[point]);
         }
-    const uint64_t numbers[] = {k->forgotten, k->looked,   k->asked, k->unanswered, k->idle,
-                                k->against,   k->starved,  k->quiet, k->past,       k->judged,
-                                k->matters,   k->violated, k->grown, k->spread};
+    const uint64_t numbers[] = {k->forgotten, k->looked,  k->asked,    k->unanswered, k->idle,
+                                k->judged,    k->matters, k->violated, k->grown,      k->spread};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         pythia__saved_put_number(out, numbers[i]);
+    const struct pythia__search_run *const runs[] = {&k->against, &k->starved, &k->quiet, &k->past};
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        pythia__saved_put_number(out, runs[i]->cycles);
+        pythia__saved_put_double(out, runs[i]->since);
+    }
     put_point(out, k->spread ? k->keyed : PYTHIA_NONE);
     pythia__saved_put_double(out, k->sd_ns);
     return PYTHIA_OK;
@@ -193,6 +197,7 @@ int pythia_search_save(const struct pythia_search *s, struct pythia_buf *out)
     pythia__saved_put_points(pythia_space_vocabulary(s->space), s->points, out);
     pythia__saved_put_number(out, s->cycle);
     pythia__saved_put_double(out, s->seconds);
+    pythia__saved_put_double(out, s->clock);
     for (uint32_t point = 0; point < s->points; point++)
         wide += s->wide[point];
     pythia__saved_put_number(out, wide);
@@ -391,7 +396,7 @@ static struct pythia_problem take_problem(struct pythia__saved *r)
     p.carried = pythia__saved_number(r, UINT64_MAX);
     p.waited = pythia__saved_number(r, UINT64_MAX);
     p.retries = pythia__saved_number(r, UINT64_MAX);
-    p.retry_in = pythia__saved_number(r, PYTHIA_RETRY_MOST);
+    p.retry_in = pythia__saved_number(r, UINT64_MAX);
     p.variance_share = pythia__saved_double(r);
     p.rest = pythia__saved_double(r);
     p.part = (uint32_t)pythia__saved_number(r, UINT32_MAX);
@@ -486,15 +491,18 @@ static void take_keeping(struct pythia__saved *r, uint32_t unsplit,
     k->forgotten = pythia__saved_number(r, UINT64_MAX);
     k->looked = pythia__saved_number(r, UINT64_MAX);
     k->asked = pythia__saved_number(r, UINT64_MAX);
-    size_t *const numbers[] = {&k->unanswered, &k->idle,  &k->against,
-                               &k->starved,    &k->quiet, &k->past};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        *numbers[i] = (size_t)pythia__saved_number(r, SIZE_MAX);
+    k->unanswered = (size_t)pythia__saved_number(r, SIZE_MAX);
+    k->idle = (size_t)pythia__saved_number(r, SIZE_MAX);
     k->judged = pythia__saved_number(r, 1) > 0;
     k->matters = pythia__saved_number(r, 1) > 0;
     k->violated = pythia__saved_number(r, 1) > 0;
     k->grown = pythia__saved_number(r, 1) > 0;
     k->spread = pythia__saved_number(r, 1) > 0;
+    struct pythia__search_run *const runs[] = {&k->against, &k->starved, &k->quiet, &k->past};
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        runs[i]->cycles = (size_t)pythia__saved_number(r, SIZE_MAX);
+        runs[i]->since = pythia__saved_double(r);
+    }
     k->keyed = take_point_or_none(r);
     k->sd_ns = pythia__saved_double(r);
 }
@@ -571,6 +579,7 @@ static void take_search(struct pythia__saved *r)
 {
     r->s->cycle = pythia__saved_number(r, UINT64_MAX);
     r->s->seconds = pythia__saved_double(r);
+    r->s->clock = pythia__saved_double(r);
     size_t count = pythia__saved_count(r);
     for (size_t i = 0; i < count; i++) {
         uint32_t point = take_point(r);

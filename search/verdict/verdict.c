@@ -130,7 +130,7 @@ static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *
     for (size_t i = 0; i < v->found_count; i++) {
         struct pythia_verdict_place place = v->found[i];
         const struct pythia_finding *now = find_cause(p, &place.finding.place);
-        if (!now && (p->grown || p->deserted || cycle->hold_ns == 0))
+        if (!now && (p->grown || p->refuted || cycle->hold_ns == 0))
             continue;
         bool fresh = has_evidence(now, &place.finding, p);
         /* The leading place is given up only for evidence that is significantly against it. */
@@ -256,6 +256,8 @@ static enum pythia_verdict_state judge_verdict_state(const struct pythia_verdict
 {
     if (v->found_count > 0 || has_ended_by_key(p))
         return PYTHIA_VERDICT_FOUND;
+    if (p->resting)
+        return v->state;
     switch (p->state) {
     case PYTHIA_PROBLEM_SEARCHING:
         return PYTHIA_VERDICT_SEARCHING;
@@ -380,7 +382,8 @@ static void update_verdict(struct pythia_verdict *v, const struct pythia_verdict
     add_verdict_places(v, PYTHIA_VERDICT_SEEN, cycle);
     order_places(v);
     list_also(v, p);
-    v->searched = p->state == PYTHIA_PROBLEM_SEARCHING;
+    if (!p->resting)
+        v->searched = p->state == PYTHIA_PROBLEM_SEARCHING;
     if (!stays_with_key(v, p, cycle)) {
         v->state = judge_verdict_state(v, p, first);
         v->why = p->why;

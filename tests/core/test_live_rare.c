@@ -3,7 +3,8 @@
 #include "types/rare.h"
 
 #define SECOND UINT64_C(1000)
-#define EVERY  9 /* requests, of which one is of the rare type */
+#define EVERY  9   /* requests, of which one is of the rare type */
+#define SELDOM 100 /* the same, so that two cycles in a row have none */
 
 static const struct pythia_live_options usual = {
     .groups = {.fold = true},
@@ -13,14 +14,30 @@ static const struct pythia_live_options usual = {
 };
 
 /* R differs in S; A does not differ, */
-static const char *quiet(uint64_t number)
+static const char *one_of(uint64_t number, uint64_t every)
 {
     static char text[128];
-    if (number % EVERY != EVERY - 1)
+    if (number % every != every - 1)
         return "A{10 B{5} 10}";
     snprintf(text, sizeof(text), "R{10 S{%d} 10 T{5} 10}",
-             10 + (int)(number / EVERY * 7 % 10 * 10));
+             10 + (int)(number / every * 7 % 10 * 10));
     return text;
+}
+
+static const char *quiet(uint64_t number)
+{
+    return one_of(number, EVERY);
+}
+
+static const char *seldom(uint64_t number)
+{
+    return one_of(number, SELDOM);
+}
+
+static const char *gone(uint64_t number)
+{
+    (void)number;
+    return "A{10 B{2000} 10}";
 }
 
 /* or in one of many places, */
@@ -132,21 +149,45 @@ static void evidence_of_a_rare_type_adds_up_until_there_is_enough(void **state)
     stream_end(&s);
 }
 
-/* Its points stay open while there is not enough to decide anything. */
+/* Its points stay open while there is not enough to decide anything, and while none of its requests
+ * comes. */
 static void the_cause_of_a_rare_type_is_found(void **state)
 {
-    struct stream s;
-    bool open = false;
-    begin(&s, &usual, quiet);
-    for (size_t cycles = 1; cycles < 60 && (cycles < 2 || rare[cycles - 2].causes == 0); cycles++) {
-        stream_run(&s, cycles, quiet);
-        if (open)
-            assert_true(stream_is_open(&s, "S"));
-        open = stream_is_open(&s, "S");
+    static const struct {
+        const char *(*request)(uint64_t number);
+        size_t within;
+    } cases[] = {{quiet, 60}, {seldom, 200}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct stream s;
+        bool open = false;
+        begin(&s, &usual, quiet);
+        for (size_t cycles = 1;
+             cycles < cases[i].within && (cycles < 2 || rare[cycles - 2].causes == 0); cycles++) {
+            stream_run(&s, cycles, cases[i].request);
+            if (open)
+                assert_true(stream_is_open(&s, "S"));
+            open = stream_is_open(&s, "S");
+        }
+        assert_true(open);
+        assert_int_equal(rare[s.cycles - 1].causes, 1);
+        assert_int_equal(rare[s.cycles - 1].looked, 2);
+        stream_end(&s);
     }
-    assert_true(open);
-    assert_int_equal(rare[s.cycles - 1].causes, 1);
-    assert_int_equal(rare[s.cycles - 1].looked, 2);
+}
+
+/* Five minutes without a request, and two cycles at least. */
+static void the_points_of_a_type_that_comes_no_more_are_closed(void **state)
+{
+    struct stream s;
+    begin(&s, &usual, quiet);
+    for (size_t cycles = 1; cycles < 60 && !stream_is_open(&s, "S"); cycles++)
+        stream_run(&s, cycles, quiet);
+    assert_true(stream_is_open(&s, "S"));
+    uint64_t last_ms = s.now_ms;
+    for (size_t cycles = s.cycles + 1; cycles < STREAM_SEEN && stream_is_open(&s, "S"); cycles++)
+        stream_run(&s, cycles, gone);
+    assert_false(stream_is_open(&s, "S"));
+    assert_in_range(s.now_ms - last_ms, 290 * SECOND, 330 * SECOND);
     stream_end(&s);
 }
 
@@ -276,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evidence_of_a_rare_type_adds_up_until_there_is_enough),
         cmocka_unit_test(the_cause_of_a_rare_type_is_found),
+        cmocka_unit_test(the_points_of_a_type_that_comes_no_more_are_closed),
         cmocka_unit_test(a_switch_that_its_requests_do_not_pass_leaves_evidence_as_it_is),
         cmocka_unit_test(a_switch_for_another_type_leaves_evidence_as_it_is),
         cmocka_unit_test(what_is_switched_for_its_type_or_for_all_drops_it),

@@ -228,7 +228,7 @@ static size_t cycles_to_refute(struct run *r, const char *(*text)(uint64_t))
     while (has_d5(r) && late < 20) {
         stream_run(&r->s, r->s.cycles + 1, text);
         late += text == released ||
-                r->s.seen[r->s.cycles - 1].end_ms >= r->s.seen[first].end_ms + 60000;
+                r->s.seen[r->s.cycles - 1].end_ms >= r->s.seen[first].begin_ms + 60000;
     }
     return late;
 }

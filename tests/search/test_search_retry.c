@@ -73,6 +73,28 @@ static void it_begins_again_after_twice_as_many_cycles_each_time_up_to_64(void *
     end(&h);
 }
 
+/* Cycles of 7.5 s, of which a minute has eight: they are 8 * 64 at most. */
+static void where_cycles_are_short_it_takes_more_of_them(void **state)
+{
+    struct hunt h;
+    const uint64_t waits[] = {4, 8, 16, 32, 64, 128, 256, 512, 512};
+    uint64_t number = 1;
+    begin_text(&h, write_same, NULL);
+    h.how.patience = 1;
+    h.how.budget.points_per_cycle = 0;
+    h.how.hold_seconds = 60;
+    search(&h);
+    pythia_search_set_seconds(h.search, 7.5);
+    cycle(&h, 50);
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+        assert_int_equal(only_problem(&h)->retry_in, waits[i]);
+        for (number += waits[i]; h.cycle.number < number;)
+            cycle(&h, 50);
+        assert_int_equal(only_problem(&h)->retries, i + 1);
+    }
+    end(&h);
+}
+
 static void cycles_with_too_few_requests_do_not_count(void **state)
 {
     struct hunt h;
@@ -200,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_begins_again_after_twice_as_many_cycles_each_time_up_to_64),
+        cmocka_unit_test(where_cycles_are_short_it_takes_more_of_them),
         cmocka_unit_test(cycles_with_too_few_requests_do_not_count),
         cmocka_unit_test(points_that_showed_nothing_are_not_opened_again),
         cmocka_unit_test(a_first_cause_after_that_must_surely_matter),

@@ -477,6 +477,32 @@ static void a_key_may_act_in_many_places(void **state)
 
 /* ---- a verdict stays for a while, however short cycles are ---- */
 
+/* Requests that are slow now and then: in most cycles none is. */
+static void a_search_that_rests_changes_no_verdict(void **state)
+{
+    struct pythia_verdicts v = {0};
+    struct pythia_problem resting = problem(PYTHIA_PROBLEM_QUIET);
+    resting.resting = true;
+    assert_int_equal(take(&v, 1, problem(PYTHIA_PROBLEM_SEARCHING))->state,
+                     PYTHIA_VERDICT_SEARCHING);
+    for (uint64_t cycle = 2; cycle < 10; cycle++) {
+        const struct pythia_verdict *one =
+            take(&v, cycle, cycle % 3 ? resting : problem(PYTHIA_PROBLEM_SEARCHING));
+        assert_int_equal(one->state, PYTHIA_VERDICT_SEARCHING);
+        assert_int_equal(one->since, 1);
+        assert_true(one->searched);
+    }
+    struct pythia_problem found = with_cause(finding(7, .6, .1));
+    take(&v, 10, found);
+    found.state = PYTHIA_PROBLEM_QUIET;
+    found.resting = true;
+    assert_found(take(&v, 11, found), 7);
+    assert_false(v.list[0].searched);
+    assert_int_equal(take(&v, 12, problem(PYTHIA_PROBLEM_QUIET))->state, PYTHIA_VERDICT_NOTHING);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
 /* While a machine is disturbed the search drops what it knew, and finds something else. */
 static void a_disturbance_that_is_short_changes_no_verdict(void **state)
 {
@@ -531,9 +557,9 @@ static void a_disturbance_that_stays_changes_it(void **state)
     grown.grown = true;
     assert_int_equal(take(&v, 44, grown)->reason, PYTHIA_VERDICT_GROWN);
     take(&v, 45, with_cause(finding(7, .5, .1)));
-    struct pythia_problem deserted = problem(PYTHIA_PROBLEM_SEARCHING);
-    deserted.deserted = true;
-    assert_int_equal(take(&v, 46, deserted)->reason, PYTHIA_VERDICT_REFUTED);
+    struct pythia_problem refuted = problem(PYTHIA_PROBLEM_SEARCHING);
+    refuted.refuted = true;
+    assert_int_equal(take(&v, 46, refuted)->reason, PYTHIA_VERDICT_REFUTED);
     assert_int_equal(v.list[0].found_count, 0);
     hold_ns = 0;
     pythia_verdicts_free(&v);
@@ -624,6 +650,7 @@ int main(void)
         cmocka_unit_test(keys_of_a_copy_are_taken_over_where_the_place_is_the_same),
         cmocka_unit_test(two_cycles_in_a_row_take_another_key),
         cmocka_unit_test(a_key_may_act_in_many_places),
+        cmocka_unit_test(a_search_that_rests_changes_no_verdict),
         cmocka_unit_test(a_disturbance_that_is_short_changes_no_verdict),
         cmocka_unit_test(a_disturbance_that_stays_changes_it),
         cmocka_unit_test(a_key_that_ended_the_search_stays_for_a_while_too),

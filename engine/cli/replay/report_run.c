@@ -166,14 +166,19 @@ int pythia__report_take_options(struct pythia__report_run *r)
     return pythia__history_read(s->history, r->loop != NULL, &r->given.history);
 }
 
+/* A search looks once in each cycle, and what is said of its last one is said as pythiad would say
+ * it: with what is left of alpha at that look. */
 static int diagnose_run(struct pythia__report_run *r)
 {
-    struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
-                                           .alpha = r->s->alpha,
-                                           .min_requests = (size_t)r->s->min_requests,
-                                           .min_cov = r->s->min_cov,
-                                           .seed = (uint64_t)r->s->seed,
-                                           .each = r->each};
+    const struct pythia_loop *loop = r->loop;
+    struct pythia_diagnosis_options how = {
+        .measure = (enum pythia_measure)r->s->rank_by,
+        .alpha = r->s->alpha,
+        .look = loop && loop->cycle_count > 0 ? loop->cycles[loop->cycle_count - 1].number : 0,
+        .min_requests = (size_t)r->s->min_requests,
+        .min_cov = r->s->min_cov,
+        .seed = (uint64_t)r->s->seed,
+        .each = r->each};
     return pythia_diagnose(r->groups, &how, &r->diagnosis);
 }
 

@@ -18,14 +18,21 @@
 #define STRAGGLERS 4     /* wait for them so many times longer than the longest request took */
 #define LOOK_SPANS 10000 /* spans between looks at the memory of the evidence */
 #define RARE_PART  4     /* requests of rare types get this fraction of the memory for evidence */
-#define HOLD_MAX   (60 * SECOND) /* for which evidence has to speak against a verdict, at most */
-#define CUT_NS     (5 * SECOND)  /* for which requests may lack their beginnings, at most */
+/* For which evidence has to speak against a verdict, or against what a search has found, at most.
+ */
+#define HOLD_MAX (60 * SECOND)
+#define CUT_NS   (5 * SECOND) /* for which requests may lack their beginnings, at most */
 
 /* ---- making ---- */
 
 static uint64_t or_usual(uint64_t value, uint64_t usual)
 {
     return value ? value : usual;
+}
+
+static uint64_t hold_ns(const struct pythia_live_options *o)
+{
+    return o->cycle_ns < HOLD_MAX ? o->cycle_ns : HOLD_MAX;
 }
 
 static void set_defaults(struct pythia_live_options *o)
@@ -42,6 +49,7 @@ static void set_defaults(struct pythia_live_options *o)
     o->search.min_requests = or_usual(o->search.min_requests, 30);
     o->window.quiet_ns = or_usual(o->window.quiet_ns, 2 * SECOND);
     o->window.age_max_ns = or_usual(o->window.age_max_ns, 120 * SECOND);
+    o->search.hold_seconds = (double)hold_ns(o) / 1e9;
     o->search.may_widen = true; /* programs say of which type their requests are */
 }
 
@@ -479,21 +487,21 @@ int pythia__live_report(struct pythia_live *l, const struct pythia__live_stage *
 {
     const struct pythia__evidence *e = &s->evidence;
     const struct pythia__unknown_points *u = &l->context.unknown;
-    struct pythia_live_cycle cycle = {
-        .decisions = l->last,
-        .groups = e->groups,
-        .requests = e->requests,
-        .under_way = l->apart,
-        .hidden_requests = l->numbers.hidden_requests - l->reported_hidden,
-        .spans = e->spans,
-        .lessons = l->late.count,
-        .lessons_cut = l->late.cut,
-        .types_waiting = l->late.waiting,
-        .unknown = pythia__unknown_points_sum(u, l->vocabulary),
-        .seconds = pythia__live_seconds(e),
-        .begin_ns = e->begin_ns,
-        .end_ns = e->end_ns,
-        .hold_ns = l->o.cycle_ns < HOLD_MAX ? l->o.cycle_ns : HOLD_MAX};
+    struct pythia_live_cycle cycle = {.decisions = l->last,
+                                      .groups = e->groups,
+                                      .requests = e->requests,
+                                      .under_way = l->apart,
+                                      .hidden_requests =
+                                          l->numbers.hidden_requests - l->reported_hidden,
+                                      .spans = e->spans,
+                                      .lessons = l->late.count,
+                                      .lessons_cut = l->late.cut,
+                                      .types_waiting = l->late.waiting,
+                                      .unknown = pythia__unknown_points_sum(u, l->vocabulary),
+                                      .seconds = pythia__live_seconds(e),
+                                      .begin_ns = e->begin_ns,
+                                      .end_ns = e->end_ns,
+                                      .hold_ns = hold_ns(&l->o)};
     double all = estimate_spans(l, e->groups);
     cycle.spans_saved = all > (double)e->spans ? (uint64_t)(all - (double)e->spans + .5) : 0;
     pythia_live_count_points(l, &cycle.skeleton_count, &cycle.point_count);

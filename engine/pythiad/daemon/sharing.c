@@ -66,7 +66,8 @@ static int add_of_group(const struct pythia__daemon *d, struct pythia__sharing *
     if ((status = pythia_open_points_create(d->engine.vocabulary, &out->always)) != PYTHIA_OK ||
         (status = pythia_open_points_create(d->engine.vocabulary, &out->never)) != PYTHIA_OK)
         return status;
-    pythia_buf_printf(&out->settings, "pythiad=%s", PYTHIA_VERSION);
+    pythia_buf_printf(&out->settings, "pythiad=%s, cycle-seconds=%.17g", PYTHIA_VERSION,
+                      s->cycle_seconds);
     if ((status = add_shared_pins(&out->settings, "always", out->always, &s->always)) !=
             PYTHIA_OK ||
         (status = add_shared_pins(&out->settings, "never", out->never, &s->never)) != PYTHIA_OK)

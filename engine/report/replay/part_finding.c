@@ -117,7 +117,7 @@ static void add_modes(const struct pythia__parts *p, const struct pythia_modes *
 
 static const struct pythia__doc_column edge_columns[] = {
     {.title = "share", .bar = true},
-    {.title = "95 % interval", .right = true},
+    {.title = "interval", .right = true},
     {.title = "mean", .right = true},
     {.title = "sd", .right = true},
     {.title = "segment of the critical path", .name = true, .flexible = true}};

@@ -402,9 +402,10 @@ static void add_glossary(struct pythia__doc *d)
          "How much of the latency variance a segment of the path accounts for. The shares of all "
          "segments add up to 100 %; a segment that compensates for others has a negative share. "
          "The largest and smallest times are clipped, so that a single spike does not dominate."},
-        {"95 % interval, and the whisker on a bar",
+        {"Interval, and the whisker on a bar",
          "The interval that contains the share with 95 % confidence, given this number of "
-         "requests."},
+         "requests; with more if alpha is less than .05, as it is in the later cycles of a "
+         "search."},
         {"Explains", "The share of the variance of the times on the path that a key predicts, "
                      "corrected for chance."},
         {"Rank of a key", "Keys of one rank cannot be distinguished by these requests. A key that "

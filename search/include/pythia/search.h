@@ -90,6 +90,11 @@ struct pythia_search_options {
     double min_cov;      /* below, a type does not vary; 0: .05 */
     double min_share; /* of the variance within types, below which a type is left alone; 0: .01 */
     size_t patience;  /* cycles after which a problem is given up; 0: 30 */
+    double hold_seconds; /* what cycles in a row say against a cause, or against searching a type,
+                            has to last so long before anything is closed for it; 0: as long as
+                            these cycles are. Where requests are many a cycle takes half a second,
+                            and a cause may be idle for longer. By the clock of
+                            pythia_search_set_seconds */
     size_t problems_per_cycle; /* that are looked at; 0: all. Which of them is said below */
     /* At how many instances of its service could a trace point be opened each on its own? 0, 1: it
      * can only be open at all of them. NULL: at none. Asked in each cycle. */
@@ -140,10 +145,12 @@ struct pythia_problem {
                             no causes, and PINNED if a cause is only as near as pins let it be
                             seen; else NONE */
     uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
-    bool grown; /* contexts turned up in the type, and in the last cycle each cause that was found
+    bool grown;   /* contexts turned up in the type, and in the last cycle each cause that was found
                     was looked for anew */
-    bool deserted; /* in the last cycle a cause was given up because no request passes its place */
-    bool retried;  /* the search began again by itself in the last cycle */
+    bool refuted; /* in the last cycle a cause was given up because no request passes its place, or
+                     because it had no share for hold_seconds */
+    bool resting; /* QUIET in the last cycle, but its search goes on when its requests vary again */
+    bool retried; /* the search began again by itself in the last cycle */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
     uint64_t carried; /* of the requests, those that were evidence of earlier cycles too */
@@ -165,11 +172,12 @@ struct pythia_problem {
 };
 
 /* A search that was given up begins again by itself after PYTHIA_RETRY_FIRST cycles with enough
- * requests, then after twice as many each time, up to PYTHIA_RETRY_MOST: a few unlucky cycles must
- * not end it for good. It goes on with what it believed, and does not open again the points that
- * showed nothing. More cycles would make a false finding more likely, so the first cause of such a
- * search must surely have PYTHIA_FINDING_MIN of the variance, by an interval that takes in that the
- * test is repeated in each cycle. tests/bench/search has the rates ("again"). */
+ * requests, then after twice as many each time, up to PYTHIA_RETRY_MOST of them that take
+ * hold_seconds, or more that are shorter: a few unlucky cycles must not end it for good. It goes on
+ * with what it believed, and does not open again the points that showed nothing. More cycles would
+ * make a false finding more likely, so the first cause of such a search must surely have
+ * PYTHIA_FINDING_MIN of the variance, by an interval that takes in that the test is repeated in
+ * each cycle. tests/bench/search has the rates ("again"). */
 #define PYTHIA_RETRY_FIRST 4
 #define PYTHIA_RETRY_MOST  64
 
@@ -266,7 +274,8 @@ int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_
 int pythia_search_tell(struct pythia_search *s, const struct pythia_effect *effects, size_t count);
 
 /* Set the time in which the requests of the next cycle, and of all later ones until the next
- * call, arrive, from which their rate follows. 0: not known. */
+ * call, arrive, from which their rate follows. 0: not known; for hold_seconds the cycle is taken to
+ * be long enough then. */
 void pythia_search_set_seconds(struct pythia_search *s, double seconds);
 
 /* One cycle: requests that were seen, from their beginning to their end, with just these points
