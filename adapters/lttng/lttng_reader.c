@@ -121,7 +121,7 @@ static void note_child(int number)
     (void)number; /* its only use is to end ppoll */
 }
 
-/* Wait until the child has ended, and end it if that is wanted, or if nobody wants anything more. */
+/* Wait until the child has ended, and end it on command, or once the parent is gone. */
 static int await_child(pid_t child)
 {
     sigset_t none;

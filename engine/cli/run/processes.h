@@ -9,8 +9,8 @@
 #include "pythia/run.h"
 
 /* Open the file `report`, in which the shim reports. The program that is traced may have put
- * something else there: links are not followed, and no writer of a pipe is waited for. NULL if it is
- * no plain file; to be closed by fclose. */
+ * something else there: links are not followed, and no writer of a pipe is waited for. NULL if it
+ * is no plain file; to be closed by fclose. */
 FILE *pythia__report_open(const char *report);
 
 /* The processes that the shim has reported in the file `report`, in the order in which they began,

@@ -25,8 +25,8 @@ bool pythia_lttng_is_trace(const char *folder);
 
 /* Read folders of one trace, the chunks of a session that was rotated, as one; often it is one
  * folder. Their names are copied. Equal folders give equal bytes. The reader and `rules` are
- * borrowed until _close; a reader has one of these open at a time. What rules have and the trace has
- * not is logged, unless `quiet`. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM with the reason in
+ * borrowed until _close; a reader has one of these open at a time. What rules have and the trace
+ * has not is logged, unless `quiet`. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM with the reason in
  * `e`: what is wrong with the folders is said by the first read. */
 int pythia_lttng_events_open(struct pythia_lttng_reader *reader, const char *const *folders,
                              size_t count, const struct pythia_lttng_rules *rules, bool quiet,
