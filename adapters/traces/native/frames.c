@@ -185,8 +185,8 @@ static bool has_pause(const struct pythia__frames *f)
 }
 
 /* Read the frame of `size` bytes. In a stream that pauses, one that was cut short ends where a
- * whole header begins: what follows it would be held back until so many bytes have come, which may be
- * never. Each byte is searched once, however often the stream pauses. */
+ * whole header begins: what follows it would be held back until so many bytes have come, which may
+ * be never. Each byte is searched once, however often the stream pauses. */
 static int fill_frame(struct pythia__frames *f, size_t size)
 {
     size_t searched = HEADER;

@@ -302,8 +302,8 @@ static bool has_nothing(struct pythia_source *source)
     return f->at == f->size;
 }
 
-/* Is the batch large, or so old that it must not wait for a pause of its input? A program that sends
- * a little every 50 ms never pauses. */
+/* Is the batch large, or so old that it must not wait for a pause of its input? A program that
+ * sends a little every 50 ms never pauses. */
 static bool is_due(const struct batch *b)
 {
     return pythia_span_batch_count(b->spans) >= BATCH_SPANS ||
