@@ -396,6 +396,7 @@ static void a_reader_that_was_killed_is_an_error_of_each_trace(void **state)
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pythia__lttng_events_child(r));
     FILE *file = fopen(path, "r");
     assert_non_null(file);
+    /* NOLINTNEXTLINE(cert-err34-c) */
     assert_int_equal(fscanf(file, "%*d (pythia-lttng) %*c %d", &reader), 1);
     (void)fclose(file);
     assert_int_equal(kill(reader, SIGKILL), 0);

@@ -103,14 +103,12 @@ static int run(int argc, char **argv, char **environment)
 }
 
 /* A program that this one starts gets what it needs to be counted along. */
-typedef int spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
-                  const posix_spawnattr_t *attributes, char *const *arguments,
-                  char *const *environment);
+typedef int spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *file_actions,
+                  const posix_spawnattr_t *attrp, char *const *argv, char *const *envp);
 __attribute__((visibility("default"))) spawn posix_spawn;
 
-int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
-                const posix_spawnattr_t *attributes, char *const *arguments,
-                char *const *environment)
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *file_actions,
+                const posix_spawnattr_t *attrp, char *const *argv, char *const *envp)
 {
     static char preload[4096], number[64], counted[64];
     union {
@@ -122,11 +120,10 @@ int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions
     snprintf(number, sizeof(number), "PYTHIA_FAIL_ALLOCATION=%lu", fails);
     snprintf(counted, sizeof(counted), "PYTHIA_COUNTED_ALLOCATIONS=/proc/%d/fd/%d", (int)getpid(),
              made_file);
-    for (size_t count = 3; *environment && count < 255; environment++)
-        if (strncmp(*environment, "LD_PRELOAD=", 11) != 0 &&
-            strncmp(*environment, "PYTHIA_FAIL_", 12) != 0)
-            more[count++] = *environment;
-    return next.function(process, path, actions, attributes, arguments, more);
+    for (size_t count = 3; *envp && count < 255; envp++)
+        if (strncmp(*envp, "LD_PRELOAD=", 11) != 0 && strncmp(*envp, "PYTHIA_FAIL_", 12) != 0)
+            more[count++] = *envp;
+    return next.function(pid, path, file_actions, attrp, argv, more);
 }
 
 typedef int start(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
