@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """pythiad as a person runs it, with its control interface by `pythia ctl`; and what its recordings hold."""
+import atexit
 import json
 import os
 import random
@@ -46,6 +47,7 @@ class Pythiad:
             self.command += [option] if value is True else [option, str(value)]
         with open(self.log, 'ab') as out:
             self.child = subprocess.Popen(self.command, stdout=out, stderr=out, **self.who)
+        atexit.register(self.child.kill)  # Ctrl-C ends unittest without tearDownClass
         self.watching, self.most_open = None, 0
         self.until(20, 'pythiad answers', lambda: self.ctl('status', quiet=True))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The OpenStack testbed, its load in the background, and OSProfiler's records, read by hand."""
+import atexit
 import collections
 import json
 import os
@@ -23,6 +24,7 @@ class Testbed:
                               check=False)
 
     def up(self):
+        atexit.register(self.run, 'down')  # Ctrl-C ends unittest without tearDownClass
         done = self.run('up')
         if done.returncode == 77:
             sys.exit(77)

@@ -2,6 +2,7 @@
 """The preload for OSProfiler, alone, and against a Redis and the control plane. usage: test_osprofiler.py CONTROL_SERVER
 
 Ends with 77, and says why, where Debian's python3-osprofiler or redis-server are not installed."""
+import atexit
 import collections
 import importlib.util
 import json
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -72,6 +74,21 @@ class Ids(unittest.TestCase):
                 passes.append(point.hits)
                 point.add_cost(1)
         self.assertEqual(passes, [1, 2, 3, 17, 33])
+
+    def test_a_pass_that_waits_costs_no_more(self):
+        class Profiler:
+            def start(self, name, info=None):
+                time.sleep(.05)  # for Redis, or for a processor
+
+            stop = start
+        preload.patch(types.SimpleNamespace(_Profiler=Profiler), types.SimpleNamespace(get=lambda: None))
+        atexit.unregister(preload.AGENT.end)
+        point, profiler = preload.Point('a'), Profiler()
+        preload.AGENT.decide = lambda *_: (True, point)
+        for point.hits in range(1, preload.PRICED + 1):
+            profiler.start('a')
+            profiler.stop('a')
+        self.assertLess(point.price, 50e6)  # of 100 ms that each took
 
     def test_what_is_no_list_is_refused(self):
         for text in ('', '7', 'null', '[', '{"open":7}', '{"open":[7]}', '{"open_for":[]}', '{"open_for":{"a":7}}',

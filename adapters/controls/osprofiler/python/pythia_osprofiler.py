@@ -19,7 +19,7 @@ import json
 import os
 import re
 import sys
-from time import monotonic, perf_counter_ns, sleep
+from time import monotonic, sleep, thread_time_ns
 
 POINTS_MAX = 10000  # known in one process; more run by the default rule
 CACHE_MAX = 4000  # ids of texts, and roots of requests
@@ -263,7 +263,8 @@ class Point:
 
     @property
     def price(self):
-        """What a pass costs in ns: the median, because a pass may have waited for a processor. None: too few are known."""
+        """What a pass costs the program's thread in ns: not the time in which it waits for Redis or for a processor. The
+        median, because another greenlet may have run meanwhile. None: too few are known."""
         return float(sorted(self.costs)[len(self.costs) // 2]) if len(self.costs) >= PRICED else None
 
 
@@ -528,9 +529,9 @@ def patch(profiler, notifier):
         if point is None or not point.is_timed():
             stack.append(0)
             return start(self, name, info)
-        begin = perf_counter_ns()
+        begin = thread_time_ns()
         start(self, name, info)
-        stack.append((point, perf_counter_ns() - begin))
+        stack.append((point, thread_time_ns() - begin))
         return None
 
     def gated_stop(self, info=None):
@@ -540,10 +541,10 @@ def patch(profiler, notifier):
             return None
         if top == 0:
             return stop(self, info)
-        begin = perf_counter_ns()
+        begin = thread_time_ns()
         stop(self, info)
         point, cost = top
-        point.add_cost(cost + perf_counter_ns() - begin)
+        point.add_cost(cost + thread_time_ns() - begin)
         return None
 
     gated_start.__pythia__ = True
