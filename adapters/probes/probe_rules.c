@@ -76,14 +76,16 @@ static int read_map(struct reader *r, const yaml_node_t *node,
                                   const yaml_node_t *value),
                     void *of)
 {
-    int status = PYTHIA_OK;
     if (node->type != YAML_MAPPING_NODE)
         return refuse_node(r, node, "a map of names to values is expected");
     for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
-         status == PYTHIA_OK && pair < node->data.mapping.pairs.top; pair++)
-        status = member(r, of, yaml_document_get_node(&r->document, pair->key),
-                        yaml_document_get_node(&r->document, pair->value));
-    return status;
+         pair < node->data.mapping.pairs.top; pair++) {
+        int status = member(r, of, yaml_document_get_node(&r->document, pair->key),
+                            yaml_document_get_node(&r->document, pair->value));
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 /* The name of an argument, "order_id" or "title text". Events have names, and the probe that begins
@@ -309,11 +311,11 @@ static int read_point(struct reader *r, void *of, const yaml_node_t *name, const
         if (strcmp(rules->points[i].name, p.point->name) == 0)
             return refuse_node(r, name, "two points have this name");
     status = complete_probes(r, &p);
-    if (status == PYTHIA_OK && p.only && p.function)
-        status = refuse_node(r, p.only, "'only' is for points with start and done");
-    if (status == PYTHIA_OK && p.only)
-        status = read_map(r, p.only, read_only, p.point);
     if (status != PYTHIA_OK)
+        return status;
+    if (p.only && p.function)
+        return refuse_node(r, p.only, "'only' is for points with start and done");
+    if (p.only && (status = read_map(r, p.only, read_only, p.point)) != PYTHIA_OK)
         return status;
     rules->point_count++;
     return find_type(r, &p);
@@ -349,10 +351,11 @@ static int include_file(struct reader *r, const yaml_node_t *node)
                       r->file, name);
     struct reader inner = {.out = r->out, .e = r->e, .included = true, .of_events = r->of_events};
     int status = pythia_buf_status(&path);
-    if (status == PYTHIA_OK) {
-        inner.file = path.bytes;
-        status = read_file(&inner);
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    inner.file = path.bytes;
+    status = read_file(&inner);
+out:
     if (status != PYTHIA_OK && !r->e->source[0])
         pythia_error_place(r->e, r->file, node->start_mark.line + 1, 0);
     pythia_buf_free(&path);
@@ -361,13 +364,15 @@ static int include_file(struct reader *r, const yaml_node_t *node)
 
 static int read_includes(struct reader *r, const yaml_node_t *value)
 {
-    int status = PYTHIA_OK;
     if (value->type != YAML_SEQUENCE_NODE)
         return refuse_node(r, value, "include is a list of files");
     for (const yaml_node_item_t *item = value->data.sequence.items.start;
-         item < value->data.sequence.items.top && status == PYTHIA_OK; item++)
-        status = include_file(r, yaml_document_get_node(&r->document, *item));
-    return status;
+         item < value->data.sequence.items.top; item++) {
+        int status = include_file(r, yaml_document_get_node(&r->document, *item));
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 static int read_member(struct reader *r, void *of, const yaml_node_t *name,
@@ -417,6 +422,38 @@ static bool shares_wait(const struct pythia_probe_rules *rules, size_t index)
     return shares;
 }
 
+/* Give the points from `first` on what the file says for all of them, and look for hits that would
+ * be of two points. */
+static int complete_points(struct reader *r, const yaml_node_t *root, size_t first)
+{
+    for (size_t i = first; i < r->out->point_count; i++) {
+        struct pythia_probe_point *point = &r->out->points[i];
+        point->provider = point->provider ? point->provider : r->provider;
+        point->layer = point->layer == LAYER_OF_FILE ? r->layer : point->layer;
+        if (!point->provider)
+            return refuse_node(r, root, "points that are no functions need a provider");
+        if (point->is_wait && shares_wait(r->out, i))
+            return refuse_node(r, root, "two points are the same wait");
+        if (!point->is_wait && shares_probe(r->out, i))
+            return refuse_node(r, root, "two points have a probe in common");
+    }
+    return PYTHIA_OK;
+}
+
+static int read_root(struct reader *r, const yaml_node_t *root)
+{
+    size_t first = r->out->point_count; /* those before it are of the file that includes this one */
+    if (!root)
+        return refuse_node(r, NULL, "the file is empty");
+    int status = read_map(r, root, read_member, r->out);
+    if (status != PYTHIA_OK)
+        return status;
+    if (r->out->point_count == first ||
+        (!r->included && (!r->service || (r->out->program_count == 0 && !r->of_events))))
+        return refuse_node(r, root, "rules have " MEMBERS);
+    return complete_points(r, root, first);
+}
+
 /* Load the document of a text, and read it. */
 static int read_document(struct reader *r, yaml_parser_t *parser)
 {
@@ -427,25 +464,7 @@ static int read_document(struct reader *r, yaml_parser_t *parser)
         pythia_error_place(r->e, r->file, parser->problem_mark.line + 1, 0);
         return PYTHIA_EFORMAT;
     }
-    const yaml_node_t *root = yaml_document_get_root_node(&r->document);
-    size_t first = r->out->point_count; /* those before it are of the file that includes this one */
-    int status =
-        root ? read_map(r, root, read_member, r->out) : refuse_node(r, NULL, "the file is empty");
-    if (status == PYTHIA_OK &&
-        (r->out->point_count == first ||
-         (!r->included && (!r->service || (r->out->program_count == 0 && !r->of_events)))))
-        status = refuse_node(r, root, "rules have " MEMBERS);
-    for (size_t i = first; i < r->out->point_count && status == PYTHIA_OK; i++) {
-        struct pythia_probe_point *point = &r->out->points[i];
-        point->provider = point->provider ? point->provider : r->provider;
-        point->layer = point->layer == LAYER_OF_FILE ? r->layer : point->layer;
-        if (!point->provider)
-            status = refuse_node(r, root, "points that are no functions need a provider");
-        else if (point->is_wait && shares_wait(r->out, i))
-            status = refuse_node(r, root, "two points are the same wait");
-        else if (!point->is_wait && shares_probe(r->out, i))
-            status = refuse_node(r, root, "two points have a probe in common");
-    }
+    int status = read_root(r, yaml_document_get_root_node(&r->document));
     yaml_document_delete(&r->document);
     return status;
 }
@@ -504,11 +523,12 @@ static int make_rules(const char *name, const char *bytes, size_t size, bool of_
     int status = bytes ? parse_rules(&r, bytes, size) : read_file(&r);
     rules.service = r.service;
     rules.provider = r.provider;
-    if (status == PYTHIA_OK)
-        *out = rules;
-    else
+    if (status != PYTHIA_OK) {
         pythia_probe_rules_free(&rules);
-    return status;
+        return status;
+    }
+    *out = rules;
+    return PYTHIA_OK;
 }
 
 int pythia_probe_rules_parse(const char *name, const char *bytes, size_t size,

@@ -7,7 +7,7 @@ static const signed char digit_values[256] = {
                                                                                digit */
 };
 
-static int hex_digit(char c)
+int pythia_text_hex_digit(char c)
 {
     return digit_values[(unsigned char)c] - 1;
 }
@@ -42,6 +42,39 @@ bool pythia_text_contains(struct pythia_text text, struct pythia_text part)
         if (memcmp(text.bytes + i, part.bytes, part.size) == 0)
             return true;
     return false;
+}
+
+static char lower_letter(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static bool fits_byte(char wanted, char c, bool any_case)
+{
+    return wanted == '?' || wanted == c || (any_case && lower_letter(wanted) == lower_letter(c));
+}
+
+/* Only the last * can be the one that has to give: whatever an earlier one took fitted. */
+bool pythia_text_fits(struct pythia_text text, struct pythia_text pattern, bool any_case)
+{
+    size_t p = 0, t = 0, star = SIZE_MAX, taken = 0;
+    while (t < text.size) {
+        if (p < pattern.size && pattern.bytes[p] == '*') {
+            star = p++;
+            taken = t;
+        } else if (p < pattern.size && fits_byte(pattern.bytes[p], text.bytes[t], any_case)) {
+            p++;
+            t++;
+        } else if (star != SIZE_MAX) { /* the last * takes one more byte */
+            p = star + 1;
+            t = ++taken;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size && pattern.bytes[p] == '*')
+        p++;
+    return p == pattern.size;
 }
 
 static bool is_around(char c)
@@ -144,7 +177,7 @@ static int64_t digits_value(const char *bytes, size_t count)
     int64_t value = 0;
     int bad = 0;
     for (size_t i = 0; i < count; i++) {
-        int digit = hex_digit(bytes[i]);
+        int digit = pythia_text_hex_digit(bytes[i]);
         bad |= digit;
         value = value << 4 | (digit & 15);
     }
@@ -191,7 +224,7 @@ static bool is_identifier(struct pythia_text element)
     size_t decimal = 0, hex = 0;
     for (size_t i = 0; i < element.size; i++) {
         decimal += element.bytes[i] >= '0' && element.bytes[i] <= '9';
-        hex += hex_digit(element.bytes[i]) >= 0;
+        hex += pythia_text_hex_digit(element.bytes[i]) >= 0;
     }
     uint64_t high, low;
     return element.size > 0 && (decimal == element.size || (hex == element.size && hex >= 16) ||

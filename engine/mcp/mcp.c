@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "mcp_tools.h"
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/text.h"
 
@@ -37,13 +38,9 @@ bool pythia_mcp_knows(const char *revision)
 /* Takes `message`. Without memory nothing is appended, and the status of `to` says so. */
 static void write_mcp_message(json_t *message, struct pythia_buf *to)
 {
-    char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
-    json_decref(message);
-    if (text)
-        pythia_buf_puts(to, text);
-    else
+    if (pythia_json_put(to, message, JSON_COMPACT, "") != PYTHIA_OK)
         to->failed = 1;
-    free(text);
+    json_decref(message);
 }
 
 static json_t *fail_with(const json_t *id, int code, const char *why)

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -241,14 +242,9 @@ static json_t *json_of_run(const struct pythia_run *run)
 
 static int write_run_json(json_t *o, struct pythia_buf *to)
 {
-    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    int status = pythia_json_put(to, o, JSON_COMPACT, "\n");
     json_decref(o);
-    if (!text)
-        return PYTHIA_ENOMEM;
-    pythia_buf_puts(to, text);
-    pythia_buf_putc(to, '\n');
-    pythia_free(text);
-    return pythia_buf_status(to);
+    return status;
 }
 
 int pythia_run_json(const struct pythia_run *run, struct pythia_buf *to)

@@ -56,10 +56,7 @@ static bool is_reader_at(const struct reader *r, char c)
 
 static int hex_digit_at(const struct reader *r, size_t at)
 {
-    static const char digits[] = "0123456789abcdef";
-    int c = at < r->all.size ? r->all.bytes[at] : 0;
-    const char *found = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
-    return found ? (int)(found - digits) : -1;
+    return at < r->all.size ? pythia_text_hex_digit(r->all.bytes[at]) : -1;
 }
 
 /* Decode up to one of the bytes in `stops`, or the end. */

@@ -1,6 +1,7 @@
 #include "pythia/strategy.h"
 
 #include "pythia/status.h"
+#include "strategy_parts.h"
 #include "strategy_table.h"
 
 #define STRATEGY_ROW(name) &pythia__strategy_##name,
@@ -33,5 +34,7 @@ int pythia_strategy_run(const struct pythia_strategy *strategy,
     *count = 0;
     if (missing && pythia_buf_status(missing) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    if (strategy->row)
+        return pythia__parts_suggest(strategy->row, evidence, budget, out, count);
     return strategy->suggest(evidence, budget, out, count);
 }

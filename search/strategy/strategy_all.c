@@ -35,14 +35,8 @@ static void add_all_reason(const struct pythia__parts *p, const struct pythia__c
 
 static const struct pythia__strategy_row row = {.look = inspect_all_row, .reason = add_all_reason};
 
-static int suggest_all(const struct pythia_evidence *evidence, size_t budget,
-                       struct pythia_suggestion *out, size_t *count)
-{
-    return pythia__parts_suggest(&row, evidence, budget, out, count);
-}
-
 const struct pythia_strategy pythia__strategy_all = {
     .name = "all",
     .help = "every closed point of requests that vary, the cheapest first",
-    .suggest = suggest_all,
+    .row = &row,
 };

@@ -157,14 +157,8 @@ static void add_binary_reason(const struct pythia__parts *p, const struct pythia
 static const struct pythia__strategy_row row = {
     .look = inspect_binary_row, .reason = add_binary_reason, .in_turn = true};
 
-static int suggest_binary(const struct pythia_evidence *evidence, size_t budget,
-                          struct pythia_suggestion *out, size_t *count)
-{
-    return pythia__parts_suggest(&row, evidence, budget, out, count);
-}
-
 const struct pythia_strategy pythia__strategy_binary = {
     .name = "binary",
     .help = "points that halve the time below the edge that varies most, and halve it again",
-    .suggest = suggest_binary,
+    .row = &row,
 };

@@ -94,15 +94,9 @@ static void add_covariance_reason(const struct pythia__parts *p, const struct py
 static const struct pythia__strategy_row row = {.look = inspect_covariance_row,
                                                 .reason = add_covariance_reason};
 
-static int suggest_covariance(const struct pythia_evidence *evidence, size_t budget,
-                              struct pythia_suggestion *out, size_t *count)
-{
-    return pythia__parts_suggest(&row, evidence, budget, out, count);
-}
-
 const struct pythia_strategy pythia__strategy_covariance = {
     .name = "covariance",
     .help =
         "points whose own times are expected to vary most with the edge, by a model of the profile",
-    .suggest = suggest_covariance,
+    .row = &row,
 };

@@ -61,14 +61,8 @@ static void add_flat_reason(const struct pythia__parts *p, const struct pythia__
 static const struct pythia__strategy_row row = {
     .look = inspect_flat_row, .reason = add_flat_reason, .in_turn = true};
 
-static int suggest_flat(const struct pythia_evidence *evidence, size_t budget,
-                        struct pythia_suggestion *out, size_t *count)
-{
-    return pythia__parts_suggest(&row, evidence, budget, out, count);
-}
-
 const struct pythia_strategy pythia__strategy_flat = {
     .name = "flat",
     .help = "points that divide the closed ones below the edge that varies most into equal pieces",
-    .suggest = suggest_flat,
+    .row = &row,
 };

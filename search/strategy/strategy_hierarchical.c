@@ -10,15 +10,9 @@
 static const struct pythia__strategy_row row = {.look = pythia__parts_offer_direct,
                                                 .reason = pythia__parts_time_reason};
 
-static int suggest_hierarchical(const struct pythia_evidence *evidence, size_t budget,
-                                struct pythia_suggestion *out, size_t *count)
-{
-    return pythia__parts_suggest(&row, evidence, budget, out, count);
-}
-
 const struct pythia_strategy pythia__strategy_hierarchical = {
     .name = "hierarchical",
     .help =
         "one level of the calling context tree at a time, below the edges with the largest share",
-    .suggest = suggest_hierarchical,
+    .row = &row,
 };

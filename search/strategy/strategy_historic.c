@@ -41,14 +41,8 @@ static void add_historic_reason(const struct pythia__parts *p, const struct pyth
 static const struct pythia__strategy_row row = {.look = inspect_historic_row,
                                                 .reason = add_historic_reason};
 
-static int suggest_historic(const struct pythia_evidence *evidence, size_t budget,
-                            struct pythia_suggestion *out, size_t *count)
-{
-    return pythia__parts_suggest(&row, evidence, budget, out, count);
-}
-
 const struct pythia_strategy pythia__strategy_historic = {
     .name = "historic",
     .help = "points that were the cause in earlier searches, then as hierarchical",
-    .suggest = suggest_historic,
+    .row = &row,
 };

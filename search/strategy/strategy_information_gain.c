@@ -8,6 +8,7 @@
 #include "pythia/place.h"
 #include "pythia/status.h"
 #include "space/descent.h"
+#include "strategy_parts.h"
 #include "strategy_table.h"
 
 /* A suggestion is dropped when it would show less than this part of what the best one would show:
@@ -197,7 +198,7 @@ static int suggest_information_gain(const struct pythia_evidence *e, size_t budg
                                     struct pythia_suggestion *out, size_t *count)
 {
     if (!e->space || !e->open) /* everything was open: which edges vary is all there is to say */
-        return pythia__strategy_hierarchical.suggest(e, budget, out, count);
+        return pythia__parts_suggest(pythia__strategy_hierarchical.row, e, budget, out, count);
     struct pythia_vocabulary *v = pythia_space_vocabulary(e->space);
     uint32_t points = pythia_vocabulary_tracepoints(v);
     struct choosing c = {.e = e,

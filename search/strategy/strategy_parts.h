@@ -62,7 +62,7 @@ struct pythia__strategy_row {
     bool in_turn; /* edges are looked at only until the budget is used up */
 };
 
-/* Implements a strategy's `suggest`: for each edge that varies, the one with the largest share
+/* Suggest for a strategy that is a row: for each edge that varies, the one with the largest share
  * of the variance of all requests first, find the region behind it and let `row` look at it.
  * When everything was open, the points that bound these edges are the candidates, whatever the
  * strategy: the evidence then says which points a system that keeps the others closed should

@@ -34,14 +34,8 @@ static void add_random_reason(const struct pythia__parts *p, const struct pythia
 static const struct pythia__strategy_row row = {.look = inspect_random_row,
                                                 .reason = add_random_reason};
 
-static int suggest_random(const struct pythia_evidence *evidence, size_t budget,
-                          struct pythia_suggestion *out, size_t *count)
-{
-    return pythia__parts_suggest(&row, evidence, budget, out, count);
-}
-
 const struct pythia_strategy pythia__strategy_random = {
     .name = "random",
     .help = "closed points below the edges that vary, drawn at random",
-    .suggest = suggest_random,
+    .row = &row,
 };

@@ -71,14 +71,8 @@ static void add_thompson_reason(const struct pythia__parts *p, const struct pyth
 static const struct pythia__strategy_row row = {.look = inspect_thompson_row,
                                                 .reason = add_thompson_reason};
 
-static int suggest_thompson(const struct pythia_evidence *evidence, size_t budget,
-                            struct pythia_suggestion *out, size_t *count)
-{
-    return pythia__parts_suggest(&row, evidence, budget, out, count);
-}
-
 const struct pythia_strategy pythia__strategy_thompson = {
     .name = "thompson",
     .help = "Thompson sampling: what opening a point explained before, and chance",
-    .suggest = suggest_thompson,
+    .row = &row,
 };

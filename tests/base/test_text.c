@@ -245,6 +245,37 @@ static void hexadecimal_numbers_have_up_to_128_bits(void **state)
 }
 
 /* Of each size, so that a fault stands at each place of a word and behind it. */
+static void hexadecimal_digits_have_values(void **state)
+{
+    for (int c = 0; c < 256; c++) {
+        const char *digits = "0123456789abcdefABCDEF", *at = c ? strchr(digits, c) : NULL;
+        int place = at ? (int)(at - digits) : -1;
+        assert_int_equal(pythia_text_hex_digit((char)c), place > 15 ? place - 6 : place);
+    }
+}
+
+static bool fits(const char *text, const char *pattern, bool any_case)
+{
+    return pythia_text_fits(pythia_text_of(text), pythia_text_of(pattern), any_case);
+}
+
+static void patterns_fit_whole_texts(void **state)
+{
+    assert_true(fits("", "", false) && fits("", "*", false) && fits("", "**", false));
+    assert_false(fits("", "?", false) || fits("a", "", false) || fits("a", "??", false));
+    assert_true(fits("shop:pay", "shop:*", false) && fits("shop:pay", "*:p?y", false));
+    assert_false(fits("shop:pays", "*:p?y", false) || fits("xshop:pay", "shop:*", false));
+    /* An earlier end that looks like the last one, and a star that has to take more than once. */
+    assert_true(fits("abcabd", "a*abd", false) && fits("aabab", "*ab", false));
+    assert_true(fits("a.b.c.d", "a*.c*d", false));
+    assert_false(fits("abab", "*ab?", false));
+    /* A star in the text is a byte like any other. */
+    assert_true(fits("a*b", "a*b", false) && fits("*", "?", false));
+    assert_false(fits("Set-Cookie", "set-*", false));
+    assert_true(fits("Set-Cookie", "sET-*kie", true));
+    assert_false(fits("@", "`", true) || fits("[", "{", true)); /* a case bit, but no letters */
+}
+
 static void ascii_is_told_from_what_is_not(void **state)
 {
     static const char faults[] = {'\0', '\x80', '\xFF'};
@@ -363,6 +394,8 @@ int main(void)
         cmocka_unit_test(a_template_is_at_most_four_bytes_longer_an_element),
         cmocka_unit_test(uuids_are_read_in_both_forms),
         cmocka_unit_test(hexadecimal_numbers_have_up_to_128_bits),
+        cmocka_unit_test(hexadecimal_digits_have_values),
+        cmocka_unit_test(patterns_fit_whole_texts),
         cmocka_unit_test(ascii_is_told_from_what_is_not),
         cmocka_unit_test(what_is_not_utf8_is_repaired),
         cmocka_unit_test(blanks_around_a_text_are_trimmed),

@@ -52,6 +52,8 @@ static void what_is_no_such_url_is_refused_with_the_reason(void **state)
         {"kafka://a/t?=x", "kafka: what follows ? has to be NAME=VALUE, with & between several"},
         {"kafka://a/t?sasl.password=secret%2",
          "kafka: sasl.password: a % is written as %25, other bytes as %XX"},
+        {"kafka://a/t?sasl.password=secret%\x14\x11", /* no digits, though "41" but for a bit */
+         "kafka: sasl.password: a % is written as %25, other bytes as %XX"},
         {"kafka://a/t?sasl.password=secret%00",
          "kafka: sasl.password: a % is written as %25, other bytes as %XX"},
         {"kafka://a/t?group.id=x", "kafka: group.id cannot be set: group=NAME says it"},

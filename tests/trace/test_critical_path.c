@@ -320,13 +320,13 @@ static void what_outlives_only_because_starts_are_rounded_ends_with_its_parent(v
 {
     check_trace(.spans = "A[0,20000000] B[1000000,8900000]<A S[1000000,9100000]<B:call "
                          "D[3000000,9900000]<S C[9000000,12500000]<A",
-                .counts = "clamped 2",
+                .counts = "clamped 1",
                 .client = "A -1000000-> B -0-> S -2000000-> D -5900000-> /D -0-> /S -0-> /B "
                           "-100000-> C -3500000-> /C -7500000-> /A");
     /* an event of the response ends D, and came late */
     check_trace(.spans = "A[0,20000000] B[1000000,8900000]<A S[1000000,9100000]<B:call "
                          "D[2000000,17200000]<S C[9000000,12500000]<A",
-                .counts = "clamped 2",
+                .counts = "clamped 1",
                 .completion = "A -1000000-> B -0-> S -1000000-> D -6900000-> /D -0-> /S -0-> /B "
                               "-100000-> C -3500000-> /C -7500000-> /A");
     /* D began within the call, and by more than the rounding it ends later: it goes on beside C, as
@@ -337,7 +337,7 @@ static void what_outlives_only_because_starts_are_rounded_ends_with_its_parent(v
                 .completion = "A -9000000-> C -3500000-> /C -7500000-> /A");
     check_trace(.spans = "A[0,20000000] B[1000000,8900000]<A S[1000000,9100000]<B:call "
                          "D[3000000,10200000]<S C[9000000,12500000]<A",
-                .counts = "clamped 1 outlive 1",
+                .counts = "outlive 1",
                 .client = "A -1000000-> B -0-> S -7900000-> /S -0-> /B -100000-> C -3500000-> /C "
                           "-7500000-> /A",
                 .completion = "A -9000000-> C -3500000-> /C -7500000-> /A");

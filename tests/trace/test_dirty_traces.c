@@ -36,7 +36,8 @@ static struct trace_part some_part(struct pythia_random *r)
     struct trace_part part = {
         .span = {.id = some_id(r),
                  .parent = some_parent(r),
-                 .start_ns = TRACE_TEXT_BEGIN + pythia_random_below(r, 40),
+                 /* no whole millisecond, which would be the sign of a rough clock */
+                 .start_ns = TRACE_TEXT_BEGIN + 1 + pythia_random_below(r, 40),
                  .part = kinds[pythia_random_below(r, 8)],
                  .relation = (enum pythia_span_relation)pythia_random_below(r, 3),
                  .error = pythia_random_below(r, 9) == 0,

@@ -140,6 +140,35 @@ static void a_call_that_begins_after_its_parent_keeps_its_length(void **state)
                 .tree = "A[0,1000]{B'[800,1000]:skew}", .counts = "skew 1");
 }
 
+/* Starts of both are cut to whole milliseconds, and lengths are not: B may have ended up to one
+ * later than it says. */
+static void less_than_a_millisecond_is_no_repair_where_starts_are_rough(void **state)
+{
+    check_trace(.spans = "A[0,20000001] B[1000000,8000002]<A S[1000000,9000001]<B:call",
+                .tree = "A[0,20000001]{B[1000000,8000002]{S[1000000,8000002]}}");
+    check_trace(.spans = "A[0,20000001] B[1000000,8000001]<A S[1000000,9000001]<B:call",
+                .tree = "A[0,20000001]{B[1000000,8000001]{S[1000000,8000001]:clamped}}",
+                .counts = "clamped 1");
+    /* S is cut by .7 ms, and T with it: that is .3 ms, and of U 1.1 ms */
+    check_trace(.spans = "A[0,20000001] B[1000000,8000001]<A S[1000000,8700001]<B:call "
+                         "T[2000000,8300001]<S:call U[3000000,9100001]<S:call",
+                .tree = "A[0,20000001]{B[1000000,8000001]{S[1000000,8000001]"
+                        "{T[2000000,8000001] U[3000000,8000001]:clamped}}}",
+                .counts = "clamped 1");
+    /* a finer clock, of either; one that rounds the ends, too; another host */
+    check_trace(.spans = "A[0,20000001] B[1000000,8000002]<A S[1000001,8000003]<B:call",
+                .tree = "A[0,20000001]{B[1000000,8000002]{S[1000001,8000002]:clamped}}",
+                .counts = "clamped 1");
+    check_trace(.spans = "A[0,20000001] B[1000001,8000002]<A S[2000000,8000003]<B:call",
+                .tree = "A[0,20000001]{B[1000001,8000002]{S[2000000,8000002]:clamped}}",
+                .counts = "clamped 1");
+    check_trace(.spans = "A[0,20000001] B[1000000,8000000]<A S[1000000,8000003]<B:call",
+                .tree = "A[0,20000001]{B[1000000,8000000]{S[1000000,8000000]:clamped}}",
+                .counts = "clamped 1");
+    check_trace(.spans = "A[0,20000001]:@h1 S[1000000,20000003]<A:@h2:call",
+                .tree = "A[0,20000001]{S[999998,20000001]:skew}", .counts = "skew 1");
+}
+
 /* Times are whole microseconds: each of a start and a duration was cut by less than one. */
 static void two_microseconds_of_a_rounding_are_no_repair(void **state)
 {
@@ -752,6 +781,7 @@ int main(void)
         cmocka_unit_test(a_span_without_any_time_begins_with_its_parent),
         cmocka_unit_test(a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for),
         cmocka_unit_test(a_call_that_begins_after_its_parent_keeps_its_length),
+        cmocka_unit_test(less_than_a_millisecond_is_no_repair_where_starts_are_rough),
         cmocka_unit_test(two_microseconds_of_a_rounding_are_no_repair),
         cmocka_unit_test(else_it_is_asynchronous_and_counted),
         cmocka_unit_test(a_span_without_its_parent_is_put_below_the_root),

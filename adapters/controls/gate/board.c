@@ -105,35 +105,11 @@ struct pythia_text pythia__board_service(struct pythia_text id)
     return (struct pythia_text){id.bytes, colon ? (size_t)(colon - id.bytes) : id.size};
 }
 
-/* Greedy, with one place to go back to: the last star. Linear for what people write. */
-static bool matches_pattern(struct pythia_text pattern, struct pythia_text text)
-{
-    size_t p = 0, t = 0, star = SIZE_MAX, from = 0;
-    while (t < text.size) {
-        if (p < pattern.size && pattern.bytes[p] == '*') {
-            star = p++;
-            from = t;
-        } else if (p < pattern.size &&
-                   (pattern.bytes[p] == '?' || pattern.bytes[p] == text.bytes[t])) {
-            p++;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++from;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size && pattern.bytes[p] == '*')
-        p++;
-    return p == pattern.size;
-}
-
 bool pythia__board_fits(const char *patterns, struct pythia_text id)
 {
     while (*patterns) {
         size_t size = strcspn(patterns, ",");
-        if (size && matches_pattern((struct pythia_text){patterns, size}, id))
+        if (size && pythia_text_fits(id, (struct pythia_text){patterns, size}, false))
             return true;
         patterns += size + (patterns[size] == ',');
     }

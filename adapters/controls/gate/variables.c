@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "pythia/gate_variables.h"
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
@@ -72,14 +73,9 @@ static int write_list(const struct listing *l, struct pythia_buf *out)
     json_t *list = json_array();
     for (size_t i = 0; i < l->count; i++)
         json_array_append(list, l->all[i].shown);
-    char *text = list ? json_dumps(list, JSON_INDENT(1)) : NULL;
+    int status = pythia_json_put_shown(out, list, JSON_INDENT(1), "\n");
     json_decref(list);
-    if (!text)
-        return PYTHIA_ENOMEM;
-    pythia_shown_json(out, text, strlen(text));
-    pythia_buf_putc(out, '\n');
-    free(text);
-    return pythia_buf_status(out);
+    return status;
 }
 
 /* Variables are listed in order of process and name: shared memory has no order of its own, and a

@@ -101,7 +101,7 @@ static int read_jaeger_process(struct pythia__jaeger_reader *j, uint32_t *out)
         if (PYTHIA_TEXT_IS(member, "serviceName") || PYTHIA_TEXT_IS(member, "service_name"))
             status = pythia__read_any_key(&j->d, &resource.service);
         else
-            status = PYTHIA_TEXT_IS(member, "tags") ? pythia__jaeger_read_tags(j)
+            status = PYTHIA_TEXT_IS(member, "tags") ? pythia__jaeger_read_tags(j, NULL)
                                                     : pythia_json_skip(j->d.json);
     }
     if (status != PYTHIA_OK)
@@ -311,7 +311,7 @@ static int read_jaeger_member(struct pythia__jaeger_reader *j, struct pythia_tex
     struct pythia_trace_id id;
     int status;
     if (PYTHIA_TEXT_IS(member, "tags"))
-        return pythia__jaeger_read_span_tags(j, r);
+        return pythia__jaeger_read_tags(j, r);
     if (PYTHIA_TEXT_IS(member, "traceID"))
         return pythia__jaeger_read_id(j, &r->out.trace);
     if (PYTHIA_TEXT_IS(member, "traceId"))

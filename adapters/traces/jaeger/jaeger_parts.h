@@ -60,10 +60,9 @@ int pythia__jaeger_read_duration(struct pythia__jaeger_reader *j, int64_t *out_n
 
 /* ---- tags and logs: jaeger_tags.c ---- */
 
-/* Read an array of tags: into a span, or into the attributes that the decoder collects; and the
- * array of a span's logs. PYTHIA_OK, or negative with the reason in the decoder's error. */
-int pythia__jaeger_read_span_tags(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r);
-int pythia__jaeger_read_tags(struct pythia__jaeger_reader *j);
+/* Read an array of tags: into a span, or (NULL) only into the attributes that the decoder collects;
+ * and the array of a span's logs. PYTHIA_OK, or negative with the reason in the decoder's error. */
+int pythia__jaeger_read_tags(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r);
 int pythia__jaeger_read_logs(struct pythia__jaeger_reader *j);
 
 #endif

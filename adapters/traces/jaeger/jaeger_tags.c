@@ -217,7 +217,7 @@ static int take_span_tag(struct pythia__jaeger_reader *j, struct tag *tag,
     return add_jaeger_tag(j, (struct pythia_text){"", 0}, tag);
 }
 
-int pythia__jaeger_read_span_tags(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
+int pythia__jaeger_read_tags(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct tag tag;
     int status = pythia__enter_array(&j->d);
@@ -225,20 +225,8 @@ int pythia__jaeger_read_span_tags(struct pythia__jaeger_reader *j, struct pythia
         status = read_jaeger_tag(j, &tag);
         if (status != PYTHIA_OK)
             return status;
-        status = take_span_tag(j, &tag, r);
-    }
-    return status;
-}
-
-int pythia__jaeger_read_tags(struct pythia__jaeger_reader *j)
-{
-    struct tag tag;
-    int status = pythia__enter_array(&j->d);
-    while (pythia_json_next_element(j->d.json, &status)) {
-        status = read_jaeger_tag(j, &tag);
-        if (status != PYTHIA_OK)
-            return status;
-        status = add_jaeger_tag(j, (struct pythia_text){"", 0}, &tag);
+        status =
+            r ? take_span_tag(j, &tag, r) : add_jaeger_tag(j, (struct pythia_text){"", 0}, &tag);
     }
     return status;
 }

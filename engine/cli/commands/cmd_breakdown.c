@@ -112,10 +112,7 @@ static int check_breakdown_use(const struct settings *s)
                        : s->read.skew              ? "--skew"
                        : s->read.input_format != 0 ? "--input-format"
                                                    : NULL;
-    if (!s->summaries || !with)
-        return PYTHIA_OK;
-    pythia_log(PYTHIA_LOG_ERROR, "--summaries and %s exclude each other: sums have no spans", with);
-    return PYTHIA_EUSAGE;
+    return pythia__check_summaries(s->summaries, with);
 }
 
 static int add_breakdown_summaries(void *context, const struct pythia_call_summary *all,
@@ -125,25 +122,19 @@ static int add_breakdown_summaries(void *context, const struct pythia_call_summa
     return pythia_breakdown_add_summaries(b->breakdown, all, count);
 }
 
-static int read_breakdown(struct breaking *b)
-{
-    const struct pythia_consumer consumer = {begin_breakdown, add_to_breakdown, b, NULL};
-    if (!b->s->summaries)
-        return pythia__reading_run(&b->reading, &consumer);
-    int status = begin_breakdown(b);
-    return status == PYTHIA_OK ? pythia__read_summaries(&b->reading, add_breakdown_summaries, b)
-                               : status;
-}
-
 static int run_breakdown(const void *settings, char *const *operands, int count)
 {
     struct breaking b = {.s = settings};
     if (check_breakdown_use(b.s) != PYTHIA_OK || read_rules(&b) != PYTHIA_OK)
         return PYTHIA__EXIT_USAGE;
+    const struct pythia_consumer consumer = {begin_breakdown, add_to_breakdown, &b, NULL};
     int code;
     int status =
         pythia__reading_begin(&b.reading, &b.s->read, (const char *const *)operands, count);
-    if (status != PYTHIA_OK || (status = read_breakdown(&b)) != PYTHIA_OK)
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__read_calls(&b.reading, b.s->summaries, &consumer, add_breakdown_summaries);
+    if (status != PYTHIA_OK)
         goto out;
     status = write_breakdown(&b);
 out:

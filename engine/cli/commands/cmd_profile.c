@@ -113,10 +113,7 @@ static int check_summaries(const struct settings *s)
                        : s->read.skew                 ? "--skew"
                        : s->read.input_format != 0    ? "--input-format"
                                                       : NULL;
-    if (!s->summaries || !with)
-        return PYTHIA_OK;
-    pythia_log(PYTHIA_LOG_ERROR, "--summaries and %s exclude each other: sums have no spans", with);
-    return PYTHIA_EUSAGE;
+    return pythia__check_summaries(s->summaries, with);
 }
 
 static int add_profile_summaries(void *context, const struct pythia_call_summary *all, size_t count)
@@ -125,19 +122,10 @@ static int add_profile_summaries(void *context, const struct pythia_call_summary
     return pythia_profile_add_summaries(p->profile, all, count);
 }
 
-static int read_profile(struct profiling *p)
-{
-    const struct pythia_consumer consumer = {restart_profile, add_to_profile, p, NULL};
-    if (!p->s->summaries)
-        return pythia__reading_run(&p->reading, &consumer);
-    int status = restart_profile(p);
-    return status == PYTHIA_OK ? pythia__read_summaries(&p->reading, add_profile_summaries, p)
-                               : status;
-}
-
 static int run_profile(const void *settings, char *const *operands, int count)
 {
     struct profiling p = {.s = settings};
+    const struct pythia_consumer consumer = {restart_profile, add_to_profile, &p, NULL};
     int code, status = check_summaries(p.s);
     if (p.s->folded && p.s->by != PYTHIA_PROFILE_CALLPATH) {
         pythia_log(PYTHIA_LOG_ERROR, "--folded requires --by callpath");
@@ -146,7 +134,10 @@ static int run_profile(const void *settings, char *const *operands, int count)
     if (status != PYTHIA_OK)
         return PYTHIA__EXIT_USAGE;
     status = pythia__reading_begin(&p.reading, &p.s->read, (const char *const *)operands, count);
-    if (status != PYTHIA_OK || (status = read_profile(&p)) != PYTHIA_OK)
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__read_calls(&p.reading, p.s->summaries, &consumer, add_profile_summaries);
+    if (status != PYTHIA_OK)
         goto out;
     status = write_profile(&p);
 out:

@@ -16,6 +16,7 @@
 
 #include <jansson.h>
 
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
@@ -148,15 +149,10 @@ int pythia__truth_of(const struct pythia_workflow *w, const struct pythia_workfl
         (json_int_t)options->tick_ns, "drift", drifts[options->drift], "drift_requests",
         options->drift ? json_integer((json_int_t)options->drift_requests) : json_null(), "causes",
         pack_causes(&t, requests), "unknown_trace_points", add_unknown_points(&t));
-    char *text = NULL;
+    int status = PYTHIA_ENOMEM;
     if (document && rest && json_object_update(document, rest) == 0)
-        text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-    if (text) {
-        pythia_shown_json(to, text, strlen(text));
-        pythia_buf_putc(to, '\n');
-    }
-    int status = text ? pythia_buf_status(to) : PYTHIA_ENOMEM;
-    free(text);
+        status =
+            pythia_json_put_shown(to, document, JSON_INDENT(1) | JSON_REAL_PRECISION(12), "\n");
     json_decref(document);
     json_decref(rest);
     return status;

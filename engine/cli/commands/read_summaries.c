@@ -101,10 +101,10 @@ static void log_summaries(const struct summing *m)
         pythia_log(PYTHIA_LOG_WARNING, "Skipped what cannot be read: count=%" PRIu64, c.refused);
 }
 
-int pythia__read_summaries(struct pythia__reading *reading,
-                           int (*take)(void *context, const struct pythia_call_summary *all,
-                                       size_t count),
-                           void *context)
+static int read_summaries(struct pythia__reading *reading,
+                          int (*take)(void *context, const struct pythia_call_summary *all,
+                                      size_t count),
+                          void *context)
 {
     struct summing m = {.reading = reading};
     size_t count;
@@ -126,4 +126,25 @@ out:
     pythia_call_summaries_destroy(m.summaries);
     pythia_buf_free(&m.content);
     return status;
+}
+
+int pythia__check_summaries(bool summaries, const char *with)
+{
+    if (!summaries || !with)
+        return PYTHIA_OK;
+    pythia_log(PYTHIA_LOG_ERROR, "--summaries and %s exclude each other: sums have no spans", with);
+    return PYTHIA_EUSAGE;
+}
+
+int pythia__read_calls(struct pythia__reading *reading, bool summaries,
+                       const struct pythia_consumer *consumer,
+                       int (*take)(void *context, const struct pythia_call_summary *all,
+                                   size_t count))
+{
+    if (!summaries)
+        return pythia__reading_run(reading, consumer);
+    int status = consumer->begin(consumer->context);
+    if (status != PYTHIA_OK)
+        return status;
+    return read_summaries(reading, take, consumer->context);
 }

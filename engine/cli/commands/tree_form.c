@@ -10,6 +10,7 @@
 
 #include "pythia/attributes.h"
 #include "pythia/bill.h"
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/sort.h"
@@ -496,13 +497,9 @@ static int add_tree_json(const struct tree *t, struct pythia_buf *to)
     for (uint32_t i = 0; i < t->count; i++)
         json_array_append_new(spans, span_json(t, &t->list[i]));
     json_object_set_new(o, "spans", spans);
-    char *text = json_dumps(o, JSON_INDENT(2));
+    int status = pythia_json_put_shown(to, o, JSON_INDENT(2), "");
     json_decref(o);
-    if (!text)
-        return PYTHIA_ENOMEM;
-    pythia_shown_json(to, text, strlen(text));
-    free(text);
-    return PYTHIA_OK;
+    return status;
 }
 
 int pythia__tree_add(const struct pythia__tree_how *how, const struct pythia_vocabulary *vocabulary,

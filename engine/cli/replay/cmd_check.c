@@ -8,7 +8,7 @@
 #include "report_run.h"
 #include "shared/command.h"
 #include "shared/each_thread.h"
-#include "shared/group_parts.h"
+#include "shared/group_reading.h"
 
 struct settings {
     struct pythia__read_settings read;
@@ -26,51 +26,12 @@ static const struct pythia_option options[] = {
 struct checking {
     const struct settings *s;
     struct pythia__reading reading;
-    struct pythia_groups *groups;
-    struct pythia__group_parts parts;     /* of `groups` */
+    struct pythia__group_reading of_groups;
     struct pythia__each_threads *threads; /* owned: as many as read; NULL: not yet */
     struct pythia_each each;
     struct pythia_expectations expectations;
     struct pythia__report_run run;
 };
-
-static int restart_check(void *context)
-{
-    struct checking *c = context;
-    pythia__group_parts_free(&c->parts);
-    pythia_groups_destroy(c->groups);
-    c->groups = NULL;
-    c->reading.groups.rows_per_type = (size_t)c->s->rows;
-    c->reading.groups.rows = (size_t)c->s->rows * 4;
-    return pythia_groups_create(c->reading.vocabulary, &c->reading.groups, &c->groups);
-}
-
-static int add_checked(void *context, const struct pythia_trace *trace)
-{
-    struct checking *c = context;
-    return pythia_groups_add(c->groups, trace);
-}
-
-static int divide_check(void *context, size_t count)
-{
-    struct checking *c = context;
-    return pythia__group_parts_make(&c->parts, c->groups, count);
-}
-
-static int add_checked_to_part(void *context, size_t part, const struct pythia_trace *trace)
-{
-    struct checking *c = context;
-    return pythia_groups_add(c->parts.list[part], trace);
-}
-
-static int unite_check(void *context)
-{
-    struct checking *c = context;
-    return pythia__group_parts_join(&c->parts, c->groups);
-}
-
-static const struct pythia_consumer_parts parts_of_check = {divide_check, add_checked_to_part,
-                                                            unite_check};
 
 static int read_expectations(struct checking *c, const char *path)
 {
@@ -85,9 +46,11 @@ static int read_expectations(struct checking *c, const char *path)
 
 static int check_traces(struct checking *c, const char *const *paths, size_t count)
 {
-    struct pythia_consumer consumer = {restart_check, add_checked, c, &parts_of_check};
-    int status = pythia__reading_run(&c->reading, &consumer);
-    if (status != PYTHIA_OK || (status = pythia_groups_finish(c->groups)) != PYTHIA_OK)
+    int status = pythia__group_reading_run(&c->of_groups, c->s->rows);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_groups_finish(c->of_groups.groups);
+    if (status != PYTHIA_OK)
         return status;
     status = pythia__each_threads_create(c->reading.pipeline.threads, &c->threads);
     if (status != PYTHIA_OK)
@@ -96,7 +59,7 @@ static int check_traces(struct checking *c, const char *const *paths, size_t cou
     c->run = (struct pythia__report_run){.s = &c->s->report,
                                          .vocabulary = c->reading.vocabulary,
                                          .input = &c->reading.result,
-                                         .groups = c->groups,
+                                         .groups = c->of_groups.groups,
                                          .each = &c->each,
                                          .expectations = &c->expectations};
     if ((status = pythia__report_diagnose(&c->run)) != PYTHIA_OK)
@@ -123,7 +86,7 @@ static int find_exit_code(const struct checking *c, int status)
 /* The expectations are read before any trace: a mistake in them must not wait for hours. */
 static int run_check(const void *settings, char *const *operands, int count)
 {
-    struct checking c = {.s = settings};
+    struct checking c = {.s = settings, .of_groups.reading = &c.reading};
     const char *const *paths = (const char *const *)operands + 1;
     const char *const outputs[] = {c.s->report.output};
     int status = pythia__reading_confine(&c.reading, &c.s->read, outputs, 1);
@@ -137,8 +100,7 @@ static int run_check(const void *settings, char *const *operands, int count)
     pythia__report_free(&c.run);
     pythia_expectations_free(&c.expectations);
     pythia__each_threads_destroy(c.threads);
-    pythia__group_parts_free(&c.parts);
-    pythia_groups_destroy(c.groups);
+    pythia__group_reading_free(&c.of_groups);
     pythia__reading_end(&c.reading);
     return code;
 }

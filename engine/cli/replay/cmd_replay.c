@@ -17,7 +17,7 @@
 #include "report_run.h"
 #include "shared/command.h"
 #include "shared/each_thread.h"
-#include "shared/group_parts.h"
+#include "shared/group_reading.h"
 #include "shared/search_options.h"
 #include "shared/series_options.h"
 #include "shared/space_traces.h"
@@ -93,9 +93,8 @@ struct replay {
     const struct settings *s;
     struct pythia__reading reading;
     struct pythia_grouping_key *key;
-    struct pythia_groups *groups;
-    struct pythia__group_parts parts;     /* of `groups` */
-    struct pythia__each_threads *threads; /* owned: as many as read; NULL: not yet */
+    struct pythia__group_reading of_groups; /* what was read: of the last cycle in a closed loop */
+    struct pythia__each_threads *threads;   /* owned: as many as read; NULL: not yet */
     struct pythia_each each;
     struct pythia_space *space;
     struct pythia_open_points *open, *skeleton;
@@ -107,47 +106,6 @@ struct replay {
 };
 
 /* ---- reading ---- */
-
-static int begin_groups(void *context)
-{
-    struct replay *r = context;
-    pythia__group_parts_free(&r->parts);
-    pythia_groups_destroy(r->groups);
-    r->groups = NULL;
-    if (r->key)
-        pythia_grouping_key_forget(r->key);
-    r->reading.groups.rows_per_type = (size_t)r->s->rows;
-    r->reading.groups.rows = (size_t)r->s->rows * 4;
-    r->reading.groups.types.mark_paths = r->s->evidence != NULL;
-    return pythia_groups_create(r->reading.vocabulary, &r->reading.groups, &r->groups);
-}
-
-static int take_limited_group(void *context, const struct pythia_trace *trace)
-{
-    struct replay *r = context;
-    return pythia_groups_add(r->groups, trace);
-}
-
-static int divide_groups(void *context, size_t count)
-{
-    struct replay *r = context;
-    return pythia__group_parts_make(&r->parts, r->groups, count);
-}
-
-static int take_in_part(void *context, size_t part, const struct pythia_trace *trace)
-{
-    struct replay *r = context;
-    return pythia_groups_add(r->parts.list[part], trace);
-}
-
-static int unite_groups(void *context)
-{
-    struct replay *r = context;
-    return pythia__group_parts_join(&r->parts, r->groups);
-}
-
-static const struct pythia_consumer_parts parts_of_groups = {divide_groups, take_in_part,
-                                                             unite_groups};
 
 /* The search space: from a file, or from the traces themselves, read once before with everything
  * open. */
@@ -238,7 +196,7 @@ static int play_search(struct replay *r)
     how.search.layers = r->run.given.layers;
     how.search.history = r->run.given.history;
     status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
-                                    &r->loop, &r->groups, &r->open, &r->reading.result);
+                                    &r->loop, &r->of_groups.groups, &r->open, &r->reading.result);
     if (status != PYTHIA_OK)
         return status;
     pythia__reading_tell(&r->reading);
@@ -304,18 +262,15 @@ static int read_all(struct replay *r)
         return status;
     r->reading.pipeline.open = r->open;
     r->reading.groups.skeleton = shows_skeleton(r) ? r->skeleton : NULL;
-    /* A grouping key and a skeleton know one thread. */
-    bool parts = !r->reading.groups.key && !r->reading.groups.skeleton;
-    struct pythia_consumer consumer = {begin_groups, take_limited_group, r,
-                                       parts ? &parts_of_groups : NULL};
-    if ((status = pythia__reading_run(&r->reading, &consumer)) != PYTHIA_OK)
+    r->reading.groups.types.mark_paths = r->s->evidence != NULL;
+    if ((status = pythia__group_reading_run(&r->of_groups, r->s->rows)) != PYTHIA_OK)
         return status;
     const struct pythia_counts *n = &r->reading.result.counts;
     if (r->s->open && n->kept == 0 && n->hidden > 0)
         pythia_log(PYTHIA_LOG_WARNING,
                    "%s: matches no trace point of these traces, so nothing is left of them",
                    r->s->open);
-    return pythia_groups_finish(r->groups);
+    return pythia_groups_finish(r->of_groups.groups);
 }
 
 /* ---- diagnosing ---- */
@@ -461,7 +416,7 @@ static int write_evidence_file(const struct replay *r, const char *const *paths,
     const struct pythia_evidence_input input = {.sources = paths, .source_count = count};
     const struct pythia_evidence_source source = {
         .vocabulary = reading->vocabulary,
-        .groups = r->groups,
+        .groups = r->of_groups.groups,
         .result = &reading->result,
         .settings = {.fold = reading->groups.fold,
                      .rows = (size_t)r->s->rows,
@@ -488,7 +443,7 @@ static int write_replay_result(struct replay *r, const char *const *paths, size_
         return status;
     r->each = pythia__each_threads_of(r->threads);
     r->run.each = &r->each;
-    r->run.groups = r->groups;
+    r->run.groups = r->of_groups.groups;
     r->run.space = r->space;
     r->run.open = r->open;
     status = pythia__report_diagnose(&r->run);
@@ -499,7 +454,7 @@ static int write_replay_result(struct replay *r, const char *const *paths, size_
 
 static int run_replay(const void *settings, char *const *operands, int count)
 {
-    struct replay r = {.s = settings};
+    struct replay r = {.s = settings, .of_groups.reading = &r.reading};
     const char *const *paths = (const char *const *)operands;
     int status = confine_reading(&r);
     if (status != PYTHIA_OK)
@@ -524,8 +479,7 @@ out:
     pythia_loop_free(&r.loop);
     pythia__report_free(&r.run);
     pythia__each_threads_destroy(r.threads);
-    pythia__group_parts_free(&r.parts);
-    pythia_groups_destroy(r.groups);
+    pythia__group_reading_free(&r.of_groups);
     pythia_grouping_key_destroy(r.key);
     pythia_open_points_destroy(r.open);
     pythia_open_points_destroy(r.skeleton);

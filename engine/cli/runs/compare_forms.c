@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/run_json.h"
 #include "pythia/shown_text.h"
@@ -290,14 +291,9 @@ static int write_compare_json(const struct pythia__compared *c, struct pythia_bu
                                  "failed_before", (json_int_t)c->failed[0], "failed_after",
                                  (json_int_t)c->failed[1], "comparisons", rows)
                      : NULL;
-    char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
+    int status = pythia_json_put(to, o, JSON_INDENT(2) | JSON_REAL_PRECISION(12), "\n");
     json_decref(o);
-    if (!text)
-        return PYTHIA_ENOMEM;
-    pythia_buf_puts(to, text);
-    pythia_buf_putc(to, '\n');
-    pythia_free(text);
-    return PYTHIA_OK;
+    return status;
 }
 
 int pythia__compare_write(const struct pythia__compared *c, enum pythia__compare_form form,

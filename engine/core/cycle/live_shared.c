@@ -7,6 +7,7 @@
 #include "live_parts.h"
 #include "pythia/evidence_merge.h"
 #include "pythia/evidence_write.h"
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
@@ -126,23 +127,15 @@ int pythia_live_shared_take(struct pythia_live *l, const char *member, struct py
     struct pythia__live_stage *s = &l->stages[l->now];
     struct pythia_buf types = {0};
     json_t *head = NULL;
-    char *line = NULL;
     int status = write_types(l, &types);
     if (status != PYTHIA_OK)
         goto out;
     head = pack_head(l, member, &s->evidence, &types);
-    line = head ? json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
-    status = PYTHIA_ENOMEM;
-    if (!line)
-        goto out;
-    pythia_buf_puts(out, line);
-    pythia_buf_putc(out, '\n');
-    status = pythia_buf_status(out);
+    status = pythia_json_put(out, head, JSON_COMPACT | JSON_ENSURE_ASCII, "\n");
     if (status == PYTHIA_OK && s->evidence.requests > 0)
         status = write_evidence(l, &s->evidence, out);
 out:
     json_decref(head);
-    free(line);
     pythia_buf_free(&types);
     if (status != PYTHIA_OK)
         pythia__live_set_apart(l, s->evidence.requests);

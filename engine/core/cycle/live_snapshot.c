@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "live_parts.h"
+#include "pythia/json_text.h"
 #include "pythia/live_shared.h"
 #include "pythia/mem.h"
 #include "pythia/space_file.h"
@@ -67,7 +68,6 @@ int pythia_live_snapshot_save(const struct pythia_live *l, struct pythia_buf *ou
 {
     struct pythia_buf space = {0}, search = {0};
     json_t *head = NULL;
-    char *line = NULL;
     int status = l->search ? pythia_space_file_write(l->space, &space) : PYTHIA_OK;
     if (status != PYTHIA_OK)
         goto out;
@@ -75,19 +75,15 @@ int pythia_live_snapshot_save(const struct pythia_live *l, struct pythia_buf *ou
     if (status != PYTHIA_OK)
         goto out;
     head = pack_snapshot(l, &space, &search);
-    line = head ? json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
-    status = PYTHIA_ENOMEM;
-    if (!line)
+    status = pythia_json_put(out, head, JSON_COMPACT | JSON_ENSURE_ASCII, "\n");
+    if (status != PYTHIA_OK)
         goto out;
-    pythia_buf_puts(out, line);
-    pythia_buf_putc(out, '\n');
     pythia_buf_text_add(out, pythia_buf_text(&search));
     for (size_t i = 0; i < l->share.part_count; i++)
         pythia_buf_text_add(out, pythia_buf_text(&l->share.parts[i].file));
     status = pythia_buf_status(out);
 out:
     json_decref(head);
-    free(line);
     pythia_buf_free(&space);
     pythia_buf_free(&search);
     return status;

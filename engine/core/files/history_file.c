@@ -7,6 +7,7 @@
 #include "pythia/history_file.h"
 
 #include "json_file.h"
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
@@ -35,12 +36,6 @@ static json_t *write_row(const struct pythia_history *history, struct pythia_tex
     return row;
 }
 
-static int add_dumped(const char *bytes, size_t size, void *to)
-{
-    pythia_shown_json(to, bytes, size);
-    return pythia_buf_status(to) == PYTHIA_OK ? 0 : -1;
-}
-
 /* The order is that of the ids, so that equal histories are equal files. */
 int pythia_history_file_write(const struct pythia_history *history, struct pythia_buf *out)
 {
@@ -57,10 +52,7 @@ int pythia_history_file_write(const struct pythia_history *history, struct pythi
     for (size_t i = 0; i < count; i++)
         if (json_array_append_new(rows, write_row(history, ids[i])) != 0)
             goto out;
-    if (json_dump_callback(file, add_dumped, out, JSON_COMPACT) != 0)
-        goto out;
-    pythia_buf_putc(out, '\n');
-    status = pythia_buf_status(out);
+    status = pythia_json_put_shown(out, file, JSON_COMPACT, "\n");
 out:
     json_decref(rows);
     json_decref(file);

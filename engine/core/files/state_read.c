@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "pythia/history_file.h"
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/state.h"
@@ -299,13 +300,10 @@ int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
     struct pythia_buf shown = {0};
     snprintf(query, sizeof(query), "%s LIMIT %zu", queries[QUERY_DECISIONS], count);
     int status = list ? each_row(s, query, take_decision, list) : PYTHIA_ENOMEM;
-    char *text = status != PYTHIA_OK ? NULL : json_dumps(list, JSON_INDENT(1));
+    if (status == PYTHIA_OK)
+        status = pythia_json_put_shown(&shown, list, JSON_INDENT(1), "");
     json_decref(list);
-    if (!text)
-        return status != PYTHIA_OK ? status : PYTHIA_ENOMEM;
-    pythia_shown_json(&shown, text, strlen(text));
-    free(text);
-    if ((status = pythia_buf_status(&shown)) != PYTHIA_OK) {
+    if (status != PYTHIA_OK) {
         pythia_buf_free(&shown);
         return status;
     }

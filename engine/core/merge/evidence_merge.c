@@ -185,7 +185,9 @@ static int name_evidence_path(struct pythia_evidence_merge *m, const struct path
     *path_at = m->again ? (uint32_t)m->name.size : 0;
     int status = pythia_path_templates_add(m->templates, pythia_text_of(path->prefix),
                                            pythia_text_of(path->template), &m->name);
-    return status == PYTHIA_OK ? pythia_buf_status(&m->name) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_buf_status(&m->name);
 }
 
 /* Has an input been looked at before? An input without traces adds nothing, and has no id. */
@@ -201,14 +203,15 @@ static int read_input(struct pythia_evidence_merge *m, struct pythia_text messag
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
     struct pythia_protobuf_field f = {.number = 0};
-    int status;
     if (pythia_grow(&m->inputs, &m->input_capacity, m->input_count, sizeof(*m->inputs)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct input *input = &m->inputs[m->input_count++];
     *input = (struct input){0};
-    status = copy_evidence_text(pythia_text_of(file), &input->file);
-    while (status == PYTHIA_OK && (status = next_field(m, &p, &f)) == PYTHIA_OK) {
+    int status = copy_evidence_text(pythia_text_of(file), &input->file);
+    if (status != PYTHIA_OK)
+        return status;
+    while ((status = next_field(m, &p, &f)) == PYTHIA_OK) {
         if (f.number == INPUT_ID && f.type == PYTHIA_PROTOBUF_FIXED64)
             input->id = f.value;
         if (!is_bytes(&f, INPUT_SOURCE))
@@ -216,9 +219,11 @@ static int read_input(struct pythia_evidence_merge *m, struct pythia_text messag
         status = pythia_grow(&input->sources, &input->source_capacity, input->source_count,
                              sizeof(char *));
         if (status != PYTHIA_OK)
-            break;
+            return status;
         input->sources[input->source_count] = NULL;
         status = copy_evidence_text(f.bytes, &input->sources[input->source_count++]);
+        if (status != PYTHIA_OK)
+            return status;
     }
     if (status < 0)
         return status;
@@ -241,7 +246,9 @@ static int check_settings(struct pythia_evidence_merge *m, struct pythia_text as
         m->rows = rows;
         m->fold = fold;
         int status = copy_evidence_text(asked, &m->asked);
-        return status == PYTHIA_OK ? copy_evidence_text(pythia_text_of(file), &m->first) : status;
+        if (status != PYTHIA_OK)
+            return status;
+        return copy_evidence_text(pythia_text_of(file), &m->first);
     }
     if (pythia_text_equal(asked, pythia_text_of(m->asked)) && rows == m->rows && fold == m->fold)
         return PYTHIA_OK;
@@ -614,19 +621,24 @@ static int read_content(struct pythia_evidence_merge *m, struct pythia_source *f
     struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text message;
     bool begun = false;
-    int status = PYTHIA_OK;
+    int status;
     pythia_protobuf_stream_begin(&s, from, PYTHIA_PROTOBUF_LIMIT);
-    while (status == PYTHIA_OK &&
-           (status = pythia_protobuf_stream_field(&s, PYTHIA_PROTOBUF_OPEN, &f)) == PYTHIA_OK) {
+    while ((status = pythia_protobuf_stream_field(&s, PYTHIA_PROTOBUF_OPEN, &f)) == PYTHIA_OK) {
         if (f.type != PYTHIA_PROTOBUF_BYTES)
             continue;
         status = pythia_protobuf_stream_take(&s, &f, &message);
-        if (status == PYTHIA_OK && begun == (f.number == EVIDENCE_HEADER))
+        if (status != PYTHIA_OK)
+            goto out;
+        if (begun == (f.number == EVIDENCE_HEADER)) {
             status = refuse_evidence(m, "a header that is missing, or there twice");
-        else if (status == PYTHIA_OK)
-            status = read_evidence_message(m, f.number, message, file, looking);
+            goto out;
+        }
         begun = true;
+        status = read_evidence_message(m, f.number, message, file, looking);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     if (s.error.status != PYTHIA_OK)
         status = pythia_error_set(m->e, s.error.status, "broken evidence: %s", s.error.sentence);
     else if (status == 1)
@@ -700,7 +712,9 @@ int pythia_evidence_merge_add(struct pythia_evidence_merge *m, const char *name,
                               struct pythia_text file, struct pythia_error *e)
 {
     int status = make_merged_groups(m);
-    return status == PYTHIA_OK ? read_evidence_file(m, name, file, false, e) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return read_evidence_file(m, name, file, false, e);
 }
 
 static int compare_inputs(const void *a, const void *b)
@@ -719,17 +733,19 @@ static int compare_inputs(const void *a, const void *b)
 int pythia_evidence_merge_finish(struct pythia_evidence_merge *m)
 {
     int status = make_merged_groups(m);
+    if (status != PYTHIA_OK)
+        return status;
     m->listed = pythia_calloc(m->input_count, sizeof(*m->listed));
     if (!m->listed)
-        status = PYTHIA_ENOMEM;
+        return PYTHIA_ENOMEM;
     if (m->input_count > 0)
         qsort(m->inputs, m->input_count, sizeof(*m->inputs), compare_inputs);
-    for (size_t i = 0; m->listed && i < m->input_count; i++)
+    for (size_t i = 0; i < m->input_count; i++)
         m->listed[i] =
             (struct pythia_evidence_input){.id = m->inputs[i].id,
                                            .sources = (const char *const *)m->inputs[i].sources,
                                            .source_count = m->inputs[i].source_count};
-    return status == PYTHIA_OK ? pythia_groups_finish(m->groups) : status;
+    return pythia_groups_finish(m->groups);
 }
 
 struct pythia_groups *pythia_evidence_merge_take(struct pythia_evidence_merge *m)

@@ -361,9 +361,16 @@ static int read_row_values(struct reading *r)
     struct decoded d = {.codes = pythia_calloc(r->rows, sizeof(*d.codes)),
                         .whole = pythia_calloc(r->rows, sizeof(*d.whole)),
                         .reals = pythia_calloc(reals, sizeof(*d.reals))};
-    status = d.codes && d.whole && d.reals ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < r->column_count && status == PYTHIA_OK; i++)
+    if (!d.codes || !d.whole || !d.reals) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    for (size_t i = 0; i < r->column_count; i++) {
         status = read_key_column(r, &r->columns[r->order[i]], &d);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+out:
     pythia_free(d.codes);
     pythia_free(d.whole);
     pythia_free(d.reals);

@@ -465,8 +465,12 @@ static int put_type_rows(struct writing *w, const struct pythia_type *t)
     size_t n = pythia_sample_count(t->rows);
     const struct pythia_row **alike = pythia_calloc(n, sizeof(struct pythia_row *));
     bool *done = pythia_calloc(n, sizeof(*done));
-    int status = alike && done ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < n && status == PYTHIA_OK; i++) {
+    int status = PYTHIA_OK;
+    if (!alike || !done) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    for (size_t i = 0; i < n; i++) {
         size_t count = 0;
         if (done[i])
             continue;
@@ -479,7 +483,10 @@ static int put_type_rows(struct writing *w, const struct pythia_type *t)
             alike[count++] = row;
         }
         status = put_shape_rows(w, alike, count);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_free(alike);
     pythia_free(done);
     return status;

@@ -20,6 +20,7 @@
 
 #include <jansson.h>
 
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/sort.h"
@@ -207,12 +208,6 @@ static json_t *write_type_row(const struct pythia_vocabulary *v, const struct py
     return out;
 }
 
-static int add_shown(const char *bytes, size_t size, void *to)
-{
-    pythia_shown_json(to, bytes, size);
-    return pythia_buf_status(to) == PYTHIA_OK ? 0 : -1;
-}
-
 /* The members are in the order in which the reader needs them. */
 int pythia_space_file_write(const struct pythia_space *space, struct pythia_buf *out)
 {
@@ -232,10 +227,7 @@ int pythia_space_file_write(const struct pythia_space *space, struct pythia_buf 
     for (uint32_t i = 0; i < types.count; i++)
         if (json_array_append_new(list, write_type_row(v, &all[types.numbers[i]], &points)) != 0)
             goto out;
-    if (json_dump_callback(file, add_shown, out, JSON_COMPACT) != 0)
-        goto out;
-    pythia_buf_putc(out, '\n');
-    status = pythia_buf_status(out);
+    status = pythia_json_put_shown(out, file, JSON_COMPACT, "\n");
 out:
     json_decref(list);
     json_decref(file);

@@ -14,6 +14,7 @@
 #include "pythia/bill.h"
 #include "pythia/control_http.h"
 #include "pythia/gate_variables.h"
+#include "pythia/json_text.h"
 #include "pythia/mcp.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
@@ -37,15 +38,10 @@
 
 static void answer_control_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
 {
-    char *text = body ? json_dumps(body, JSON_INDENT(1)) : NULL;
     struct pythia_buf out = {0};
-    if (text) {
-        pythia_shown_json(&out, text, strlen(text));
-        pythia_buf_putc(&out, '\n');
-    }
-    free(text);
+    int made = pythia_json_put_shown(&out, body, JSON_INDENT(1), "\n");
     json_decref(body);
-    if (!out.bytes || pythia_buf_status(&out) != PYTHIA_OK) {
+    if (made != PYTHIA_OK) {
         pythia_buf_free(&out);
         pythia__http_say(x, 503, "out of memory\n");
         return;
@@ -233,10 +229,7 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
 void pythia__api_status_line(void *daemon, struct pythia_buf *to)
 {
     json_t *status = pack_status(daemon);
-    char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
-    if (text)
-        pythia_shown_json(to, text, strlen(text));
-    free(text);
+    (void)pythia_json_put_shown(to, status, JSON_COMPACT, "");
     json_decref(status);
 }
 

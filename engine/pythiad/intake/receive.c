@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "pythia/buf.h"
+#include "pythia/json_text.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
@@ -88,14 +89,10 @@ static bool is_unreadable(const struct pythia__intake_result *result)
 
 static void answer_intake_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
 {
-    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     struct pythia_buf shown = {0};
-    if (text)
-        pythia_shown_json(&shown, text, strlen(text));
-    if (pythia_buf_status(&shown) != PYTHIA_OK)
+    if (pythia_json_put_shown(&shown, body, JSON_COMPACT, "") != PYTHIA_OK)
         pythia_buf_free(&shown);
     json_decref(body);
-    free(text);
     pythia__http_answer(x, status, JSON, shown.bytes, shown.size);
 }
 

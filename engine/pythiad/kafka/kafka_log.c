@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kafka_shared.h"
+#include "pythia/json_text.h"
 #include "pythia/live_shared.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -161,12 +162,7 @@ void pythia__kafka_log_skip(const struct pythia__kafka *k, int64_t offset, const
 
 int pythia__kafka_log_add_line(struct pythia_buf *to, json_t *head)
 {
-    char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
+    int status = pythia_json_put(to, head, JSON_COMPACT, "\n");
     json_decref(head);
-    if (!line)
-        return PYTHIA_ENOMEM;
-    pythia_buf_puts(to, line);
-    pythia_buf_putc(to, '\n');
-    free(line);
-    return pythia_buf_status(to);
+    return status;
 }

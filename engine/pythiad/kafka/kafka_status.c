@@ -3,6 +3,7 @@
 
 #include "kafka_shared.h"
 #include "pythia/live_shared.h"
+#include "shared/metric_text.h"
 
 #define kafka pythia__kafka_library
 
@@ -98,11 +99,17 @@ json_t *pythia__kafka_status(const struct pythia__kafka *k)
 
 /* ---- metrics ---- */
 
-static void write_kafka_metric(struct pythia_buf *to, const char *name, const char *type,
-                               const char *help, uint64_t value)
+struct metric {
+    const char *name, *type, *help;
+    uint64_t value;
+};
+
+static void write_kafka_metrics(struct pythia_buf *to, const struct metric *all, size_t count)
 {
-    pythia_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type,
-                      name, value);
+    for (size_t i = 0; i < count; i++) {
+        pythia__metric_head(to, all[i].name, all[i].type, all[i].help);
+        pythia_buf_printf(to, "%s %" PRIu64 "\n", all[i].name, all[i].value);
+    }
 }
 
 /* One line a partition. */
@@ -111,7 +118,7 @@ static void write_partitions(const struct pythia__kafka *k, struct pythia_buf *t
                              int64_t (*value)(const struct pythia__kafka *k,
                                               const struct kafka_partition *p))
 {
-    pythia_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    pythia__metric_head(to, name, type, help);
     for (const struct kafka_partition *p = k->partitions; p; p = p->next)
         if (!p->left && value(k, p) >= 0)
             pythia_buf_printf(to, "%s{topic=\"%s\",partition=\"%" PRId32 "\"} %" PRId64 "\n", name,
@@ -136,10 +143,7 @@ static void write_shared(const struct pythia__kafka *k, struct pythia_buf *to)
     if (!s)
         return;
     struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
-    const struct {
-        const char *name, *type, *help;
-        uint64_t value;
-    } all[] = {
+    const struct metric all[] = {
         {"pythia_kafka_search_following", "gauge",
          "1: the member stands where its group's search stands.",
          s->state == KAFKA_SHARED_FOLLOWING && !n.differs},
@@ -161,8 +165,7 @@ static void write_shared(const struct pythia__kafka *k, struct pythia_buf *to)
          "Messages of the topic that are no evidence of this group's search.",
          s->skipped + n.broken + n.other_groups + n.other_settings},
     };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        write_kafka_metric(to, all[i].name, all[i].type, all[i].help, all[i].value);
+    write_kafka_metrics(to, all, sizeof(all) / sizeof(all[0]));
 }
 
 void pythia__kafka_metrics(const struct pythia__kafka *k, struct pythia_buf *to)
@@ -170,10 +173,7 @@ void pythia__kafka_metrics(const struct pythia__kafka *k, struct pythia_buf *to)
     if (!k)
         return;
     struct pythia_window_numbers window = pythia_live_window(k->live);
-    const struct {
-        const char *name, *type, *help;
-        uint64_t value;
-    } all[] = {
+    const struct metric all[] = {
         {"pythia_kafka_messages_total", "counter", "Messages read.", k->messages},
         {"pythia_kafka_message_bytes_total", "counter", "Bytes of them, unpacked.", k->bytes},
         {"pythia_kafka_messages_unkeyed_total", "counter",
@@ -193,8 +193,7 @@ void pythia__kafka_metrics(const struct pythia__kafka *k, struct pythia_buf *to)
         {"pythia_kafka_problem", "gauge", "1: Kafka cannot be read; the status says why.",
          k->problem_code != 0},
     };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        write_kafka_metric(to, all[i].name, all[i].type, all[i].help, all[i].value);
+    write_kafka_metrics(to, all, sizeof(all) / sizeof(all[0]));
     write_shared(k, to);
     write_partitions(k, to, "pythia_kafka_messages_broken_total", "counter",
                      "Messages of which something could not be read.", broken_of);

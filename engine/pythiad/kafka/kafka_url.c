@@ -5,6 +5,7 @@
 
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "pythia/text.h"
 
 #define SCHEME        "kafka://"
 #define DEFAULT_GROUP "pythia"
@@ -25,12 +26,6 @@ static const struct {
     {"enable.partition.eof", "the end of a partition is no error"},
 };
 
-static int hex_value(char c)
-{
-    const char *digits = "0123456789abcdef", *found = c ? strchr(digits, c | 32) : NULL;
-    return found ? (int)(found - digits) : -1;
-}
-
 /* Replace %XX in place. False: there is a % without two digits, or a byte 0. */
 static bool decode_percents(char *text)
 {
@@ -40,7 +35,8 @@ static bool decode_percents(char *text)
             *to++ = *at;
             continue;
         }
-        int high = hex_value(at[1]), low = high < 0 ? -1 : hex_value(at[2]);
+        int high = pythia_text_hex_digit(at[1]);
+        int low = high < 0 ? -1 : pythia_text_hex_digit(at[2]);
         if (low < 0 || high * 16 + low == 0)
             return false;
         *to++ = (char)(high * 16 + low);

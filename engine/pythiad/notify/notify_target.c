@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "pythia/json_text.h"
 #include "pythia/option.h"
 #include "pythia/status.h"
 
@@ -108,11 +109,7 @@ int pythia__notify_body(enum pythia__notify_format format, const json_t *verdict
     else
         body = json_pack("{s:s, s:I, s:O}", "event", refuted ? "verdict.refuted" : "verdict.new",
                          "unix_ns", (json_int_t)unix_ns, "verdict", verdict);
-    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    int status = pythia_json_put(to, body, JSON_COMPACT, "");
     json_decref(body);
-    if (!text)
-        return PYTHIA_ENOMEM;
-    pythia_buf_puts(to, text);
-    free(text);
-    return pythia_buf_status(to);
+    return status;
 }

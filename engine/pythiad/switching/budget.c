@@ -9,6 +9,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "shared/metric_text.h"
 
 #define LOOK_NS UINT64_C(250000000)
 #define ROWS    1000 /* of dropped points in the report and the metrics; the count is of all */
@@ -92,12 +93,6 @@ void pythia__budget_report(struct pythia__switching *w)
     pythia_free(o);
 }
 
-static void write_budget_head(struct pythia_buf *to, const char *name, const char *type,
-                              const char *help)
-{
-    pythia_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
 struct rows {
     const struct pythia__switching *w;
     struct pythia_buf *to;
@@ -137,38 +132,30 @@ void pythia__budget_metrics(const struct pythia__switching *w, struct pythia_buf
     struct pythia_overhead_numbers n = pythia_overhead_numbers(w->overhead);
     struct pythia_breaker_numbers breaker = pythia_breaker_numbers(w->breaker);
     struct rows rows = {w, to, 0};
-    write_budget_head(to, "pythia_overhead_ratio", "gauge",
-                      "Recent share of the time of requests that tracing took; NaN: too few "
-                      "requests.");
-    if (isnan(n.share))
-        pythia_buf_puts(to, "pythia_overhead_ratio NaN\n");
-    else
-        pythia_buf_printf(to, "pythia_overhead_ratio %.17g\n", n.share);
-    write_budget_head(to, "pythia_overhead_limit_ratio", "gauge",
-                      "Limit of that share; 0: no limit.");
-    pythia_buf_printf(to, "pythia_overhead_limit_ratio %.17g\n", n.limit);
-    write_budget_head(to, "pythia_points_dropped", "gauge",
-                      "Trace points currently closed for their cost.");
-    pythia_buf_printf(to, "pythia_points_dropped %zu\n", n.dropped);
-    write_budget_head(to, "pythia_points_drops_total", "counter",
-                      "Times a trace point was closed for its cost.");
-    pythia_buf_printf(to, "pythia_points_drops_total %" PRIu64 "\n", n.drops);
-    write_budget_head(to, "pythia_overloaded", "gauge",
-                      "1: trace points are closed because of the load (--max-load1, "
-                      "--max-spans-s).");
-    pythia_buf_printf(to, "pythia_overloaded %d\n", w->overloaded);
-    write_budget_head(to, "pythia_breaker_limit_ns", "gauge",
-                      "Time that a trace point may cost one program per second; 0: no limit.");
-    pythia_buf_printf(to, "pythia_breaker_limit_ns %.17g\n", breaker.limit_ns);
-    write_budget_head(to, "pythia_breaker_points", "gauge",
-                      "Trace points currently closed by the circuit breaker.");
-    pythia_buf_printf(to, "pythia_breaker_points %zu\n", breaker.tripped);
-    write_budget_head(to, "pythia_breaker_trips_total", "counter",
-                      "Times the circuit breaker closed a trace point.");
-    pythia_buf_printf(to, "pythia_breaker_trips_total %" PRIu64 "\n", breaker.trips);
-    write_budget_head(to, "pythia_point_dropped", "gauge",
-                      "1: the trace point is closed, for "
-                      "this reason.");
+    pythia__metric_gauge(to, "pythia_overhead_ratio",
+                         "Recent share of the time of requests that tracing took; NaN: too few "
+                         "requests.",
+                         n.share);
+    pythia__metric_gauge(to, "pythia_overhead_limit_ratio", "Limit of that share; 0: no limit.",
+                         n.limit);
+    pythia__metric_gauge(to, "pythia_points_dropped",
+                         "Trace points currently closed for their cost.", (double)n.dropped);
+    pythia__metric_counter(to, "pythia_points_drops_total",
+                           "Times a trace point was closed for its cost.", n.drops);
+    pythia__metric_gauge(to, "pythia_overloaded",
+                         "1: trace points are closed because of the load (--max-load1, "
+                         "--max-spans-s).",
+                         w->overloaded);
+    pythia__metric_gauge(to, "pythia_breaker_limit_ns",
+                         "Time that a trace point may cost one program per second; 0: no limit.",
+                         breaker.limit_ns);
+    pythia__metric_gauge(to, "pythia_breaker_points",
+                         "Trace points currently closed by the circuit breaker.",
+                         (double)breaker.tripped);
+    pythia__metric_counter(to, "pythia_breaker_trips_total",
+                           "Times the circuit breaker closed a trace point.", breaker.trips);
+    pythia__metric_head(to, "pythia_point_dropped", "gauge",
+                        "1: the trace point is closed, for this reason.");
     (void)pythia_overhead_each(w->overhead, write_dropped, &rows);
     rows.count = 0;
     (void)pythia_breaker_each(w->breaker, write_tripped, &rows);

@@ -9,6 +9,7 @@
 #include "pythia/attributes.h"
 #include "pythia/control_http.h"
 #include "pythia/hash.h"
+#include "pythia/json_text.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -304,13 +305,9 @@ int pythia__chosen_save(const struct pythia__switching *w, struct pythia_buf *ou
             return PYTHIA_ENOMEM;
         }
     }
-    char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+    int status = pythia_json_put(out, all, JSON_COMPACT, "");
     json_decref(all);
-    if (!text)
-        return PYTHIA_ENOMEM;
-    pythia_buf_puts(out, text);
-    free(text);
-    return pythia_buf_status(out);
+    return status;
 }
 
 static int restore_chosen(struct pythia__switching *w, const char *service, const json_t *name)

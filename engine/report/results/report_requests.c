@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "pythia/json_text.h"
 #include "pythia/key_value.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
@@ -131,13 +132,9 @@ static int write_requests(struct table *t, struct pythia_buf *to)
     for (size_t i = 0; i < t->row_count; i++)
         pythia__json_append(&w, list, make_request_json(t, &w, t->rows[i]));
     pythia__json_set(&w, out, "requests", list);
-    char *text = w.failed ? NULL : json_dumps(out, JSON_COMPACT);
+    int status = pythia_json_put_shown(to, w.failed ? NULL : out, JSON_COMPACT, "");
     json_decref(out);
-    if (!text)
-        return PYTHIA_ENOMEM;
-    pythia_shown_json(to, text, strlen(text));
-    free(text);
-    return pythia_buf_status(to);
+    return status;
 }
 
 int pythia_report_requests(const struct pythia_groups *groups, const struct pythia_group *group,

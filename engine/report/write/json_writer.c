@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "pythia/critical_path.h"
+#include "pythia/json_text.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
@@ -20,19 +21,10 @@ void pythia__json_append(struct pythia__json *w, json_t *array, json_t *value)
         w->failed = true;
 }
 
-static int add_json(const char *bytes, size_t size, void *data)
-{
-    pythia_shown_json(data, bytes, size);
-    return pythia_buf_status(data) == PYTHIA_OK ? 0 : -1;
-}
-
 int pythia__json_write(const json_t *document, size_t indent, size_t digits, struct pythia_buf *to)
 {
-    size_t flags = JSON_INDENT(indent) | JSON_REAL_PRECISION(digits);
-    if (json_dump_callback(document, add_json, to, flags) != 0)
-        return PYTHIA_ENOMEM;
-    pythia_buf_putc(to, '\n');
-    return pythia_buf_status(to);
+    return pythia_json_put_shown(to, document, JSON_INDENT(indent) | JSON_REAL_PRECISION(digits),
+                                 "\n");
 }
 
 json_t *pythia__json_real(double number)

@@ -280,16 +280,16 @@ static void forget_twin(struct walk *w, const struct pythia__path_frame *top, ui
     }
 }
 
-/* Some clocks start spans at whole milliseconds and measure how long they last more finely, as that
- * of OpenTelemetry in Node.js does: what ended before the path goes on seems to end up to one
- * millisecond after that. It began before, too, or is inside of a span of which that is known. */
+/* Where starts are cut to whole milliseconds (pythia_starts_roughly), a span that ended before the
+ * path goes on seems to end up to one millisecond after that. It began before, too, or is inside of
+ * a span of which that is known. */
 static bool ends_late_by_rounding(const struct pythia_trace_span *kid, uint64_t ended,
                                   const struct pythia__path_frame *around)
 {
     const uint64_t cursor = around->cursor;
-    const uint64_t ms = 1000000;
-    return ended > cursor && ended - cursor < ms && cursor % ms == 0 && kid->start_ns % ms == 0 &&
-           ended % ms != 0 && kid->joins == PYTHIA_NO_SPAN &&
+    return ended > cursor && ended - cursor < PYTHIA_ROUGH_START_NS &&
+           cursor % PYTHIA_ROUGH_START_NS == 0 && pythia_starts_roughly(kid->start_ns, ended) &&
+           kid->joins == PYTHIA_NO_SPAN &&
            (kid->start_ns < cursor || (around->cut && kid->start_ns == cursor));
 }
 

@@ -20,6 +20,7 @@ struct pythia__fit {
     uint32_t clock;
     bool same;  /* it reads the clock of the span that led to it */
     bool later; /* a call that began after its parent had ended: nobody waited for it */
+    bool rough; /* on one clock with its parent, and both starts were cut to milliseconds */
 };
 
 /* Clocks of one trace whose shift is remembered. Each span of a further clock is placed by itself,

@@ -196,13 +196,19 @@ static bool is_late_by_rounding(uint64_t end_ns, uint64_t parent_ns)
            parent_ns % us == 0;
 }
 
+static uint64_t distance_of(uint64_t x, uint64_t y)
+{
+    return x < y ? y - x : x - y;
+}
+
 /* Cut what sticks out of the parent although nothing begins before its cause, or, if the parent
- * `waits`, ends after whoever waits for it. True if more than a rounding was cut. */
+ * `waits`, ends after whoever waits for it. True if a time was changed by more than the clock
+ * resolves: the rounding of two times is not an error that is worth a mark on the trace. Where both
+ * starts are `rough`, as those of stock Express services, a third of all spans would have it. */
 static bool clamp_to_parent(struct pythia_trace_span *span, const struct pythia_trace_span *parent,
-                            bool waits)
+                            bool waits, bool rough)
 {
     uint64_t start_ns = span->start_ns, end_ns = span->end_ns;
-    /* The rounding of two clocks is not an error that is worth a mark on the trace. */
     if (waits && start_ns >= parent->start_ns && start_ns <= parent->end_ns &&
         is_late_by_rounding(end_ns, parent->end_ns)) {
         span->end_ns = parent->end_ns;
@@ -217,7 +223,9 @@ static bool clamp_to_parent(struct pythia_trace_span *span, const struct pythia_
     }
     if (span->end_ns < span->start_ns)
         span->end_ns = span->start_ns;
-    return span->start_ns != start_ns || span->end_ns != end_ns;
+    uint64_t resolved_ns = rough ? PYTHIA_ROUGH_START_NS : 1;
+    return distance_of(span->start_ns, start_ns) >= resolved_ns ||
+           distance_of(span->end_ns, end_ns) >= resolved_ns;
 }
 
 /* Did nobody wait for a call, although its source says that it is one? On one clock, a call that
@@ -234,41 +242,30 @@ static bool is_call_after_parent(const struct pythia_trace_span *span,
     return span->relation == PYTHIA_RELATION_CALL && start_ns > end_ns && (same || servers);
 }
 
-/* Does a span start at a whole millisecond, and end where its more finely measured length leads? */
-static bool starts_roughly(uint64_t start_ns, uint64_t end_ns)
-{
-    const uint64_t ms = 1000000;
-    return start_ns % ms == 0 && end_ns % ms != 0;
-}
-
-/* Clocks that start spans at whole milliseconds and measure how long they last more finely, as that
- * of OpenTelemetry in Node.js does, let a span seem to end up to a millisecond after the one around
- * it. And there the spans of handlers in Express end with an event of the response, which waits
- * until the program has time: up to 20 ms after the server's span on a busy machine. A span that
- * begins with the call around it is what the call is for, and ends with it. `begun_ns` is the start
- * of the parent on the same clock. */
+/* Where starts are cut to whole milliseconds (pythia_starts_roughly), a span may seem to end up to
+ * a millisecond after the one around it. And in Node.js, where they are, the spans of handlers in
+ * Express end with an event of the response, which waits until the program has time: up to 20 ms
+ * after the server's span on a busy machine. A span that begins with the call around it is what the
+ * call is for, and ends with it. `begun_ns` is the start of the parent on the same clock. */
 static bool ends_with_parent(const struct pythia_trace_span *span,
                              const struct pythia_trace_span *parent,
                              const struct pythia__fit *above, uint64_t begun_ns)
 {
-    const uint64_t ms = 1000000;
-    if (!starts_roughly(span->start_ns, span->end_ns))
+    if (!pythia_starts_roughly(span->start_ns, span->end_ns))
         return false;
     bool with_call = parent->relation == PYTHIA_RELATION_CALL && !above->later &&
-                     begun_ns % ms == 0 && span->start_ns <= begun_ns + ms;
-    return with_call || span->end_ns - above->end_ns < ms;
+                     begun_ns % PYTHIA_ROUGH_START_NS == 0 &&
+                     span->start_ns <= begun_ns + PYTHIA_ROUGH_START_NS;
+    return with_call || span->end_ns - above->end_ns < PYTHIA_ROUGH_START_NS;
 }
 
-/* Does a span seem to begin after the end of the one around it, because both starts were cut to
- * whole milliseconds? Each was so by less than one. */
-static bool is_after_by_rough_start(const struct pythia_trace_span *span,
-                                    const struct pythia_trace_span *parent,
-                                    const struct pythia__fit *above)
+/* Were the starts of both a span and the one around it cut to whole milliseconds? */
+static bool start_both_roughly(const struct pythia_trace_span *span,
+                               const struct pythia_trace_span *parent,
+                               const struct pythia__fit *above)
 {
-    const uint64_t ms = 1000000;
-    return span->start_ns > above->end_ns && span->end_ns - above->end_ns < ms &&
-           starts_roughly(span->start_ns, span->end_ns) &&
-           starts_roughly(parent->start_ns - (uint64_t)above->moved_ns, above->end_ns);
+    return pythia_starts_roughly(span->start_ns, span->end_ns) &&
+           pythia_starts_roughly(parent->start_ns - (uint64_t)above->moved_ns, above->end_ns);
 }
 
 /* Had a span ended before the one around it, or does it only seem to end later? */
@@ -313,11 +310,15 @@ static bool fit_into_clock(struct pythia__forest *f, const struct pythia__clocks
     struct pythia__fit *fit = &f->fits[at];
     const struct pythia_trace_span *parent = &f->spans[span->parent];
     const struct pythia__fit *above = &f->fits[span->parent];
-    bool same = fit->same, apart = !same && pythia__clocks_are_apart(f, span, parent),
-         rough = same && is_after_by_rough_start(span, parent, above);
+    bool same = fit->same, apart = !same && pythia__clocks_are_apart(f, span, parent);
+    fit->rough = same && start_both_roughly(span, parent, above);
+    /* It seems to begin after the end of its parent, but each start was cut by less than one
+     * millisecond. */
+    bool seems_after = fit->rough && span->start_ns > above->end_ns &&
+                       span->end_ns - above->end_ns < PYTHIA_ROUGH_START_NS;
     uint64_t base_ns = same ? 0 : (uint64_t)pythia__clocks_shift(c, f, at),
              above_ns = same ? 0 : (uint64_t)above->moved_ns;
-    fit->later = !apart && !rough &&
+    fit->later = !apart && !seems_after &&
                  is_call_after_parent(span, parent, span->start_ns + base_ns,
                                       above->end_ns + above_ns, same);
     bool waits =
@@ -328,7 +329,7 @@ static bool fit_into_clock(struct pythia__forest *f, const struct pythia__clocks
     shift_span(span, (int64_t)base_ns);
     int64_t moved_ns = same ? above->moved_ns : fit_clock(span, parent, waits);
     shift_span(span, moved_ns);
-    if (rough && waits) { /* cut, it would have no length left */
+    if (seems_after && waits) { /* cut, it would have no length left */
         int64_t by_ns = fit_clock(span, parent, waits);
         shift_span(span, by_ns);
         moved_ns += by_ns;
@@ -345,27 +346,24 @@ static bool fit_into_clock(struct pythia__forest *f, const struct pythia__clocks
  * clock; then what still sticks out. True if a time may have changed. */
 static bool fit_into_parents(struct pythia__forest *f, const struct pythia__clocks *c)
 {
-    const uint32_t mended =
-        1u << PYTHIA_REPAIR_CLAMPED | 1u << PYTHIA_REPAIR_SKEW | 1u << PYTHIA_REPAIR_CLOCK_BASE;
     bool changed = false;
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t at = f->order[i];
         struct pythia_trace_span *span = &f->spans[at];
         struct pythia__fit *fit = &f->fits[at];
-        uint64_t end_ns = span->end_ns;
+        uint64_t start_ns = span->start_ns;
         /* Parents are done before their children, whose moves start from theirs. */
         fit->moved_ns = 0;
-        fit->end_ns = end_ns;
+        fit->end_ns = span->end_ns;
         fit->later = false;
         if (span->parent == PYTHIA_NO_SPAN) {
             fit_root(f, c, at);
         } else {
             bool waits = fit_into_clock(f, c, at);
-            end_ns = span->end_ns;
-            if (clamp_to_parent(span, &f->spans[span->parent], waits))
+            if (clamp_to_parent(span, &f->spans[span->parent], waits, fit->rough))
                 pythia__repair(span, PYTHIA_REPAIR_CLAMPED);
         }
-        changed = changed || span->repairs & mended || fit->moved_ns || span->end_ns != end_ns;
+        changed = changed || span->start_ns != start_ns || span->end_ns != fit->end_ns;
     }
     return changed;
 }

@@ -242,42 +242,11 @@ void pythia_redaction_destroy(struct pythia_redaction *r)
 
 /* ---- keys ---- */
 
-static char lower_letter(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
-/* Only the last * can be the one that has to give: whatever an earlier one took fitted. */
-static bool fits_key_pattern(struct pythia_text pattern, struct pythia_text text)
-{
-    size_t p = 0, t = 0, star = SIZE_MAX, taken = 0;
-    while (t < text.size) {
-        if (p < pattern.size && pattern.bytes[p] == '*') {
-            star = p++;
-            taken = t;
-        } else if (p < pattern.size &&
-                   (pattern.bytes[p] == '?' ||
-                    lower_letter(pattern.bytes[p]) == lower_letter(text.bytes[t]))) {
-            p++;
-            t++;
-            /* Let the last * take one more character, and try again. */
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++taken;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size && pattern.bytes[p] == '*')
-        p++;
-    return p == pattern.size;
-}
-
 enum pythia_redact pythia_redaction_of_name(const struct pythia_redaction *r,
                                             struct pythia_text name)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (fits_key_pattern(r->rules[i].pattern, name))
+        if (pythia_text_fits(name, r->rules[i].pattern, true))
             return r->rules[i].by;
     return PYTHIA_REDACT_KEEP;
 }

@@ -46,6 +46,8 @@ struct pythia_suggestion {
 struct pythia_strategy {
     const char *name; /* "hierarchical" */
     const char *help;
+    const struct pythia__strategy_row *row; /* the candidates of an edge (strategy_parts.h); NULL:
+                                               `suggest` looks at all edges together */
     /* Suggest at most `budget` trace points, best first, into `out`; *count of them. Each once, and
      * none that is open for the type of its group, unless everything was. PYTHIA_OK or
      * PYTHIA_ENOMEM; what was put into `out` is to be freed either way. */

@@ -38,6 +38,13 @@ bool pythia_text_starts(struct pythia_text text, struct pythia_text prefix);
 bool pythia_text_ends(struct pythia_text text, struct pythia_text suffix);
 bool pythia_text_contains(struct pythia_text text, struct pythia_text part);
 
+/* Does `text` fit a pattern, in which * is any bytes and ? is one? Letters of ASCII fit those of
+ * either case, if `any_case`. O(size of the text * size of the pattern), and usually their sum. */
+bool pythia_text_fits(struct pythia_text text, struct pythia_text pattern, bool any_case);
+
+/* The value of a hexadecimal digit, 0 to 15; -1: it is none. */
+int pythia_text_hex_digit(char c);
+
 /* A text without the blanks, tabs and ends of lines around it. */
 struct pythia_text pythia_text_trim(struct pythia_text text);
 

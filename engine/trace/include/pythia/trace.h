@@ -66,6 +66,18 @@ struct pythia_trace {
     bool incomplete;       /* it lacks spans, or may (counts.h): evidence of nothing */
 };
 
+/* The clock of OpenTelemetry in Node.js cuts the starts of spans to whole milliseconds, and
+ * measures how long they last more finely. Such a span began, and ended, up to one millisecond
+ * later than it says: two that follow each other may seem to overlap. */
+#define PYTHIA_ROUGH_START_NS UINT64_C(1000000)
+
+/* Does a span have the signs of such a clock: a start at a whole millisecond, and an end where its
+ * more finely measured length leads? O(1). */
+static inline bool pythia_starts_roughly(uint64_t start_ns, uint64_t end_ns)
+{
+    return start_ns % PYTHIA_ROUGH_START_NS == 0 && end_ns % PYTHIA_ROUGH_START_NS != 0;
+}
+
 /* The span after `at` in the order of the tree: parents before their children, siblings in their
  * order. A walk begins with the trace's first_root, and PYTHIA_NO_SPAN is its end. It needs no
  * memory, however deep the tree is. */
