@@ -16,6 +16,7 @@
 #include "recording_file.h"
 
 #define BATCH_SPANS 2048
+#define BATCH_NS    UINT64_C(100000000) /* since its first byte: of an input that never pauses */
 #define AHEAD_BYTES (64 * 1024)
 #define READY_MAX   4                    /* batches of a feed that wait for the loop */
 #define AGAIN_MS    20                   /* while the engine is full */
@@ -27,6 +28,7 @@ struct batch {
     struct pythia_span_batch *spans;
     struct pythia_counts counts;
     uint64_t bytes, broken;
+    uint64_t begun_ns; /* its first byte was read */
 };
 
 struct cost {
@@ -284,6 +286,8 @@ static int read_ahead(struct feed *f, struct pythia_error *e)
         return status;
     if (!f->writer)
         record_bytes(f, f->ahead + f->size, got);
+    if (f->batch->bytes == 0 && got > 0)
+        f->batch->begun_ns = uv_hrtime();
     f->size += got;
     f->batch->bytes += got;
     return PYTHIA_OK;
@@ -298,6 +302,14 @@ static bool has_nothing(struct pythia_source *source)
     return f->at == f->size;
 }
 
+/* Is the batch large, or so old that it must not wait for a pause of its input? A program that
+ * sends a little every 50 ms never pauses. */
+static bool is_due(const struct batch *b)
+{
+    return pythia_span_batch_count(b->spans) >= BATCH_SPANS ||
+           (b->bytes > 0 && uv_hrtime() - b->begun_ns >= BATCH_NS);
+}
+
 /* Read the next bytes. Before waiting for more, hand over what was decoded so far. *got 0: the
  * input has ended. */
 static int read_feed_source(struct pythia_source *source, void *to, size_t capacity, size_t *got,
@@ -305,7 +317,7 @@ static int read_feed_source(struct pythia_source *source, void *to, size_t capac
 {
     struct feed *f = (struct feed *)source;
     *got = 0;
-    if (f->batch && pythia_span_batch_count(f->batch->spans) >= BATCH_SPANS)
+    if (f->batch && is_due(f->batch))
         hand_batch_over(f);
     while (f->at == f->size && !f->ended && f->failed == PYTHIA_OK) {
         bool stopping = is_stopping(f->all); /* before, so that what is there is taken in */
