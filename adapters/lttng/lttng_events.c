@@ -6,11 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,9 +16,8 @@
 #include "babeltrace.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
-#include "reader_child.h"
+#include "reader_process.h"
 
-#define PIPE_BYTES (1024 * 1024) /* so that the two processes seldom wait for each other */
 #define READ_BYTES ((size_t)256 * 1024)
 #define TICK_MS    100                  /* between looks at a child that gives nothing */
 #define END_NS     UINT64_C(2000000000) /* for a child that was told to end */
@@ -31,10 +28,9 @@
 
 struct pythia_lttng_events {
     struct pythia__event_source source; /* `where` is owned, with its texts */
-    struct pythia__reader_words *words; /* mapped */
-    int words_file;                     /* of a session: their memory; else -1 */
-    pid_t child;                        /* 0: it was not begun yet, or has ended */
-    int from;                           /* the pipe; -1: likewise */
+    struct pythia_lttng_reader *reader; /* claimed */
+    bool owns_reader;
+    struct pythia__reader_words *words; /* borrowed from the reader */
     struct pythia_buf held;             /* bytes that have come, and were not given away */
     uint64_t came, given;               /* bytes, of all that there were */
     uint64_t beats, beat_ns, beat_busy_ns, asked_ns;
@@ -81,47 +77,6 @@ static uint64_t read_reader_clock(clockid_t clock)
 
 /* ---- the child ---- */
 
-static int start_child(struct pythia_lttng_events *r)
-{
-    int ends[2];
-    pid_t parent = getpid();
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return pythia_error_set(&r->why, PYTHIA_EIO, "no pipe can be made: %s", strerror(errno));
-    (void)fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
-    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    r->child = fork();
-    int number = errno;
-    if (r->child == 0 && r->source.is_live)
-        pythia__reader_child_exec(&r->source, r->words, r->words_file, ends[1], parent);
-    if (r->child == 0)
-        pythia__reader_child_run(&r->source, r->words, ends[1], parent);
-    close(ends[1]);
-    if (r->child > 0) {
-        r->from = ends[0];
-        return PYTHIA_OK;
-    }
-    close(ends[0]);
-    r->child = 0;
-    return pythia_error_set(&r->why, PYTHIA_EIO, "no process can be made that reads: %s",
-                            strerror(number));
-}
-
-/* End it, whatever it does. Returns how it has ended, as waitpid says it. */
-static int end_child(struct pythia_lttng_events *r)
-{
-    int how = 0;
-    if (r->from >= 0)
-        close(r->from);
-    r->from = -1;
-    if (r->child > 0) {
-        kill(r->child, SIGKILL); /* one that has ended already keeps its status */
-        while (waitpid(r->child, &how, 0) < 0 && errno == EINTR)
-            continue;
-    }
-    r->child = 0;
-    return how;
-}
-
 static int fail_reading(struct pythia_lttng_events *r, const char *what)
 {
     return pythia_error_set(
@@ -135,7 +90,7 @@ static int fail_reading(struct pythia_lttng_events *r, const char *what)
 static void take_end(struct pythia_lttng_events *r)
 {
     char what[160];
-    int how = end_child(r);
+    int how = pythia__lttng_reader_stop(r->reader);
     r->ended = true;
     if (r->why.status)
         return;
@@ -166,7 +121,8 @@ static void note_progress(struct pythia_lttng_events *r, uint64_t now_ns)
     clockid_t clock;
     r->beats = atomic_load(&r->words->beats);
     r->beat_ns = r->asked_ns = now_ns;
-    if (clock_getcpuclockid(r->child, &clock) == 0)
+    pid_t child = pythia__lttng_reader_child(r->reader);
+    if (child > 0 && clock_getcpuclockid(child, &clock) == 0)
         r->beat_busy_ns = read_reader_clock(clock);
 }
 
@@ -181,7 +137,8 @@ static bool is_stuck(struct pythia_lttng_events *r)
         note_progress(r, now_ns);
         return false;
     }
-    if (clock_getcpuclockid(r->child, &clock) == 0)
+    pid_t child = pythia__lttng_reader_child(r->reader);
+    if (child > 0 && clock_getcpuclockid(child, &clock) == 0)
         busy_ns = read_reader_clock(clock);
     if (busy_ns > r->beat_busy_ns + r->busy_max_ns)
         return fail_reading(r, "libbabeltrace2 reads on and on without coming to an event, because "
@@ -199,7 +156,7 @@ static bool is_stuck(struct pythia_lttng_events *r)
 static void begin_reading(struct pythia_lttng_events *r)
 {
     r->begun = true;
-    r->ended = start_child(r) != PYTHIA_OK;
+    r->ended = pythia__lttng_reader_begin(r->reader, &r->source, &r->why) != PYTHIA_OK;
     note_progress(r, read_reader_clock(CLOCK_MONOTONIC));
 }
 
@@ -209,10 +166,10 @@ static void begin_reading(struct pythia_lttng_events *r)
 static int receive_bytes(struct pythia_lttng_events *r)
 {
     char *at = pythia_buf_reserve(&r->held, READ_BYTES);
-    ssize_t size = at ? read(r->from, at, READ_BYTES) : -1;
     if (!at)
         return PYTHIA_ENOMEM;
-    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR))
+    ssize_t size = pythia__lttng_reader_receive(r->reader, at, READ_BYTES);
+    if (size < 0)
         take_end(r);
     if (size > 0) {
         r->held.size += (size_t)size;
@@ -242,9 +199,7 @@ static int give_frames(struct pythia_lttng_events *r, struct pythia_buf *to)
 /* Wait until something has come, for so long. */
 static int wait_for_bytes(struct pythia_lttng_events *r, int wait_ms)
 {
-    struct pollfd from = {.fd = r->from, .events = POLLIN};
-    int ready = poll(&from, 1, wait_ms);
-    if (ready > 0) {
+    if (pythia__lttng_reader_wait(r->reader, wait_ms)) {
         note_progress(r, read_reader_clock(CLOCK_MONOTONIC));
         return receive_bytes(r);
     }
@@ -292,7 +247,7 @@ int pythia_lttng_events_end(struct pythia_lttng_events *r, struct pythia_buf *to
         if (status == PYTHIA_OK)
             status = give_frames(r, to);
     }
-    (void)end_child(r);
+    (void)pythia__lttng_reader_stop(r->reader);
     r->ended = true;
     return status;
 }
@@ -319,6 +274,14 @@ struct pythia_lttng_numbers pythia_lttng_events_numbers(const struct pythia_lttn
 
 /* ---- making and ending it ---- */
 
+static void free_source(struct pythia_lttng_events *r)
+{
+    for (size_t i = 0; r && i < r->source.count; i++)
+        pythia_free(r->source.where[i]);
+    if (r)
+        pythia_free(r->source.where);
+}
+
 static int copy_source(const struct pythia__event_source *source, struct pythia__event_source *copy)
 {
     const char **where = pythia_calloc(source->count, sizeof(*where));
@@ -331,42 +294,35 @@ static int copy_source(const struct pythia__event_source *source, struct pythia_
     return where ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-static int make_events(const struct pythia__event_source *source, struct pythia_lttng_events **out,
+/* Takes the reader over, also on failure, if it is `owned`. */
+static int make_events(struct pythia_lttng_reader *reader, bool owned,
+                       const struct pythia__event_source *source, struct pythia_lttng_events **out,
                        struct pythia_error *e)
 {
     struct pythia_lttng_events *r = pythia_calloc(1, sizeof(*r));
-    int file = source->is_live ? memfd_create("pythia-lttng", MFD_CLOEXEC) : -1;
-    bool has_file = file >= 0 && ftruncate(file, sizeof(*r->words)) == 0;
-    void *words = !r || has_file != source->is_live
-                      ? MAP_FAILED
-                      : mmap(NULL, sizeof(*r->words), PROT_READ | PROT_WRITE,
-                             MAP_SHARED | (has_file ? 0 : MAP_ANONYMOUS), file, 0);
-    if (words == MAP_FAILED) {
-        if (file >= 0)
-            close(file);
+    if (!r || copy_source(source, &r->source) != PYTHIA_OK) {
+        if (owned)
+            pythia_lttng_reader_end(reader);
+        free_source(r);
         pythia_free(r);
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     }
-    r->words = words;
-    r->words_file = file;
-    r->from = -1;
+    r->reader = reader;
+    r->owns_reader = owned;
+    r->words = pythia__lttng_reader_claim(reader);
     r->busy_max_ns = BUSY_NS;
     r->silent_max_ns = SILENT_NS;
-    if (copy_source(source, &r->source) != PYTHIA_OK) {
-        pythia_lttng_events_close(r);
-        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
-    }
     *out = r;
     return PYTHIA_OK;
 }
 
-int pythia_lttng_events_open(const char *const *folders, size_t count,
-                             const struct pythia_lttng_rules *rules, bool quiet,
+int pythia_lttng_events_open(struct pythia_lttng_reader *reader, const char *const *folders,
+                             size_t count, const struct pythia_lttng_rules *rules, bool quiet,
                              struct pythia_lttng_events **out, struct pythia_error *e)
 {
     const struct pythia__event_source source = {
         .where = folders, .count = count, .rules = rules, .quiet = quiet};
-    return make_events(&source, out, e);
+    return make_events(reader, false, &source, out, e);
 }
 
 int pythia_lttng_events_follow(const char *url, const struct pythia_lttng_rules *rules,
@@ -374,7 +330,9 @@ int pythia_lttng_events_follow(const char *url, const struct pythia_lttng_rules 
 {
     const struct pythia__event_source source = {
         .where = &url, .count = 1, .rules = rules, .is_live = true};
-    return make_events(&source, out, e);
+    struct pythia_lttng_reader *reader = NULL;
+    int status = pythia_lttng_reader_start(&reader, e);
+    return status == PYTHIA_OK ? make_events(reader, true, &source, out, e) : status;
 }
 
 void pythia__lttng_events_limit(struct pythia_lttng_events *r, uint64_t busy_ns, uint64_t silent_ns)
@@ -385,20 +343,17 @@ void pythia__lttng_events_limit(struct pythia_lttng_events *r, uint64_t busy_ns,
 
 pid_t pythia__lttng_events_child(const struct pythia_lttng_events *r)
 {
-    return r->child;
+    return pythia__lttng_reader_child(r->reader);
 }
 
 void pythia_lttng_events_close(struct pythia_lttng_events *r)
 {
     if (!r)
         return;
-    (void)end_child(r);
-    munmap(r->words, sizeof(*r->words));
-    if (r->words_file >= 0)
-        close(r->words_file);
+    (void)pythia__lttng_reader_stop(r->reader);
+    if (r->owns_reader)
+        pythia_lttng_reader_end(r->reader);
     pythia_buf_free(&r->held);
-    for (size_t i = 0; i < r->source.count; i++)
-        pythia_free(r->source.where[i]);
-    pythia_free(r->source.where);
+    free_source(r);
     pythia_free(r);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pythia/buf.h"
 #include "pythia/elf_functions.h"
 #include "pythia/hash_table.h"
 #include "pythia/log.h"
@@ -12,6 +13,7 @@
 struct pythia_lttng_rules {
     struct pythia_probe_rules rules;
     char *path;                                                 /* owned */
+    struct pythia_buf text;                                     /* of the file */
     struct pythia_lttng_field (*fields)[PYTHIA_PROBE_KEYS_MAX]; /* by point; owned */
     struct pythia_hash_table by_event; /* 2 * point, and 1 more for the event that ends it */
 };
@@ -32,7 +34,6 @@ void pythia_lttng_rules_event(const struct pythia_lttng_rules *r, size_t point, 
 /* The fields of keys, instead of which each key gets a slot of its own. */
 static int take_fields(struct pythia_lttng_rules *r)
 {
-    uint64_t others = 0;
     for (size_t i = 0; i < r->rules.point_count; i++) {
         struct pythia_probe_point *p = &r->rules.points[i];
         for (size_t k = 0; k < p->key_count; k++) {
@@ -40,10 +41,8 @@ static int take_fields(struct pythia_lttng_rules *r)
             r->fields[i][k] = (struct pythia_lttng_field){key->argument_name, key->argument};
             key->argument = (uint8_t)k;
         }
-        if (!pythia_lttng_rules_has_events(r, i)) {
-            others++;
+        if (!pythia_lttng_rules_has_events(r, i))
             continue;
-        }
         for (unsigned done = 0; done < 2; done++) {
             char name[PYTHIA_LTTNG_EVENT_BYTES];
             pythia_lttng_rules_event(r, i, done, name);
@@ -53,33 +52,52 @@ static int take_fields(struct pythia_lttng_rules *r)
                 return status;
         }
     }
-    if (others > 0)
-        pythia_log(PYTHIA_LOG_WARNING,
-                   "Points that are functions or waits of the kernel are no events of LTTng, and "
-                   "are left out: points=%llu",
-                   (unsigned long long)others);
     return PYTHIA_OK;
 }
 
-int pythia_lttng_rules_read(const char *path, struct pythia_lttng_rules **out,
-                            struct pythia_error *e)
+int pythia_lttng_rules_parse(const char *path, struct pythia_text text,
+                             struct pythia_lttng_rules **out, struct pythia_error *e)
 {
     struct pythia_lttng_rules *r = pythia_calloc(1, sizeof(*r));
     if (!r)
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
-    int status = pythia_event_rules_read(path, &r->rules, e);
+    int status = pythia_event_rules_parse(path, text.bytes, text.size, &r->rules, e);
     if (status != PYTHIA_OK) {
         pythia_free(r);
         return status;
     }
     r->fields = pythia_calloc(r->rules.point_count, sizeof(*r->fields));
     r->path = pythia_strndup(path, strlen(path));
-    status = r->fields && r->path ? take_fields(r) : PYTHIA_ENOMEM;
+    pythia_buf_add(&r->text, text.bytes, text.size);
+    status = r->fields && r->path ? pythia_buf_status(&r->text) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = take_fields(r);
     if (status != PYTHIA_OK) {
         pythia_lttng_rules_free(r);
         return pythia_error_set(e, status, "out of memory");
     }
     *out = r;
+    return PYTHIA_OK;
+}
+
+int pythia_lttng_rules_read(const char *path, struct pythia_lttng_rules **out,
+                            struct pythia_error *e)
+{
+    struct pythia_buf text = {0};
+    unsigned long long others = 0;
+    int status = pythia_rules_file_read(path, &text, e);
+    if (status == PYTHIA_OK)
+        status = pythia_lttng_rules_parse(path, pythia_buf_text(&text), out, e);
+    pythia_buf_free(&text);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < (*out)->rules.point_count; i++)
+        others += !pythia_lttng_rules_has_events(*out, i);
+    if (others > 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Points that are functions or waits of the kernel are no events of LTTng, and "
+                   "are left out: points=%llu",
+                   others);
     return PYTHIA_OK;
 }
 
@@ -91,12 +109,18 @@ void pythia_lttng_rules_free(struct pythia_lttng_rules *r)
     pythia_probe_rules_free(&r->rules);
     pythia_free(r->fields);
     pythia_free(r->path);
+    pythia_buf_free(&r->text);
     pythia_free(r);
 }
 
 const char *pythia_lttng_rules_path(const struct pythia_lttng_rules *r)
 {
     return r->path;
+}
+
+struct pythia_text pythia_lttng_rules_text(const struct pythia_lttng_rules *r)
+{
+    return pythia_buf_text(&r->text);
 }
 
 const struct pythia_probe_rules *pythia_lttng_rules_of(const struct pythia_lttng_rules *r)

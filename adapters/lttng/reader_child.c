@@ -6,15 +6,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "pythia/confine.h"
-#include "pythia/log.h"
 #include "pythia/status.h"
 
 #define MEMORY_BYTES ((rlim_t)1024 * 1024 * 1024) /* besides what the parent has */
@@ -22,9 +19,9 @@
 
 /* ---- what the process gives up ---- */
 
-/* The parent's files and sockets are not held open, and a signal to all of its group is not for
- * this process, which ends with the pipe. What a library prints must not reach a socket. */
-static void detach_reader(int to)
+/* The process ends by its parent, not by a signal to all of its group. What a library prints must
+ * not reach what its parent writes. */
+void pythia__reader_child_detach(const char *name)
 {
     static const int ignored[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP};
     sigset_t none;
@@ -39,11 +36,16 @@ static void detach_reader(int to)
     if (nothing >= 0) {
         (void)dup2(nothing, STDIN_FILENO);
         (void)dup2(nothing, STDOUT_FILENO);
+        close(nothing);
     }
+    prctl(PR_SET_NAME, name);
+}
+
+static void close_others(int to)
+{
     if (to > STDERR_FILENO + 1)
         close_range(STDERR_FILENO + 1, (unsigned)to - 1, 0);
     close_range((unsigned)to + 1, ~0U, 0);
-    prctl(PR_SET_NAME, "pythia-lttng");
 }
 
 /* A packet without bits is read again and again, and each time some memory is taken. */
@@ -135,9 +137,7 @@ static bool read_source(struct pythia__event_reader *r, struct pythia__reader_wo
     return is_read;
 }
 
-/* `why`: status PYTHIA_OK if all was read. */
-static _Noreturn void end_child_with(struct pythia__reader_words *words,
-                                     const struct pythia_error *why)
+void pythia__reader_child_end(struct pythia__reader_words *words, const struct pythia_error *why)
 {
     words->why = *why;
     atomic_store(&words->finished, true);
@@ -145,16 +145,13 @@ static _Noreturn void end_child_with(struct pythia__reader_words *words,
 }
 
 void pythia__reader_child_run(const struct pythia__event_source *source,
-                              struct pythia__reader_words *words, int to, pid_t parent)
+                              struct pythia__reader_words *words, int to)
 {
     struct pythia__event_reader *r = NULL;
     struct pythia_confinement held;
     struct pythia_error why = {0};
-    detach_reader(to);
-    /* A session may keep it waiting after its parent is gone. A folder is read by whichever thread,
-     * with whose end this would end, too. */
-    if (source->is_live && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent))
-        _exit(0);
+    pythia__reader_child_detach("pythia-lttng");
+    close_others(to);
     limit_memory();
     int status = pythia_confine(NULL, 0, source->is_live ? PYTHIA_CONFINE_MAY_CONNECT : 0, &held);
     if (status != PYTHIA_OK)
@@ -164,47 +161,5 @@ void pythia__reader_child_run(const struct pythia__event_source *source,
     atomic_fetch_add(&words->beats, 1);
     if (status == PYTHIA_OK && !read_source(r, words, to, &why))
         _exit(0);
-    end_child_with(words, &why);
-}
-
-/* ---- as a program of its own ---- */
-
-enum { PIPE_FILE = 3, WORDS_FILE, AFTER_FILES = 16 }; /* numbers of its descriptors */
-
-void pythia__reader_child_exec(const struct pythia__event_source *source,
-                               struct pythia__reader_words *words, int file, int to, pid_t parent)
-{
-    char program[] = "/proc/self/exe", word[] = PYTHIA_LTTNG_READER_WORD, number[24], url[1024];
-    char rules[4096];
-    char *const arguments[] = {program, word, url, rules, number, NULL};
-    char *const nothing[] = {NULL}; /* no environment: it may have secrets */
-    struct pythia_error why = {0};
-    snprintf(number, sizeof(number), "%ld", (long)parent);
-    snprintf(url, sizeof(url), "%s", source->where[0]);
-    snprintf(rules, sizeof(rules), "%s", pythia_lttng_rules_path(source->rules));
-    int pipe_copy = fcntl(to, F_DUPFD, AFTER_FILES), words_copy = fcntl(file, F_DUPFD, AFTER_FILES);
-    if (dup2(pipe_copy, PIPE_FILE) == PIPE_FILE && dup2(words_copy, WORDS_FILE) == WORDS_FILE)
-        execve(program, arguments, nothing);
-    pythia_error_set(&why, PYTHIA_EIO, "no program can be started that reads: %s", strerror(errno));
-    end_child_with(words, &why);
-}
-
-void pythia_lttng_reader_main(int argc, char **argv)
-{
-    struct pythia_lttng_rules *rules = NULL;
-    struct pythia_error why = {0};
-    if (argc != 5 || strcmp(argv[1], PYTHIA_LTTNG_READER_WORD) != 0)
-        return;
-    struct pythia__reader_words *words =
-        mmap(NULL, sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED, WORDS_FILE, 0);
-    if (words == MAP_FAILED)
-        _exit(2);
-    pythia_log_setup("pythiad", PYTHIA_LOG_ERROR); /* what is wrong with rules was said */
-    if (pythia_lttng_rules_read(argv[3], &rules, &why) != PYTHIA_OK)
-        end_child_with(words, &why);
-    pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
-    const char *const where[] = {argv[2]};
-    const struct pythia__event_source source = {
-        .where = where, .count = 1, .rules = rules, .is_live = true};
-    pythia__reader_child_run(&source, words, PIPE_FILE, (pid_t)strtol(argv[4], NULL, 10));
+    pythia__reader_child_end(words, &why);
 }

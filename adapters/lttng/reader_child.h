@@ -26,18 +26,19 @@ struct pythia__reader_words {
     atomic_bool end;                        /* read no further */
 };
 
-/* Read the source into the pipe `to` until it has ended, it is told to end, or nobody has the other
- * end of the pipe. Called after fork, in the child of `parent`; other descriptors are closed, and
- * the process is confined (pythia/confine.h). */
-_Noreturn void pythia__reader_child_run(const struct pythia__event_source *source,
-                                        struct pythia__reader_words *words, int to, pid_t parent);
+/* Take nothing over from whoever started this process: signals have no handlers, and those that end
+ * the group of its parent do not end it. `name`: as it is seen from outside. */
+void pythia__reader_child_detach(const char *name);
 
-/* The same for a session, which may be read for months, and by way of the network: the process
- * becomes the program anew (pythia_lttng_reader_main), so that it has nothing of what its parent
- * has in memory. `file`: the memory of the words. */
-_Noreturn void pythia__reader_child_exec(const struct pythia__event_source *source,
-                                         struct pythia__reader_words *words, int file, int to,
-                                         pid_t parent);
+/* Confine the process (pythia/confine.h), and read the source into the pipe `to` until the source
+ * has ended, it is told to end, or nobody has the other end of the pipe. Other descriptors are
+ * closed. */
+_Noreturn void pythia__reader_child_run(const struct pythia__event_source *source,
+                                        struct pythia__reader_words *words, int to);
+
+/* End the process. `why`: status PYTHIA_OK if all was read. */
+_Noreturn void pythia__reader_child_end(struct pythia__reader_words *words,
+                                        const struct pythia_error *why);
 
 /* For tests: after how long a child that comes to nothing is given up, and which process it is (0:
  * none). */

@@ -458,8 +458,9 @@ static int read_root(struct reader *r, const yaml_node_t *root)
 static int read_document(struct reader *r, yaml_parser_t *parser)
 {
     if (!yaml_parser_load(parser, &r->document)) {
-        pythia_error_set(r->e, PYTHIA_EFORMAT, "invalid YAML: %s",
-                         parser->problem ? parser->problem : "out of memory");
+        if (!parser->problem) /* not all of libyaml says so by parser->error */
+            return pythia_error_set(r->e, PYTHIA_ENOMEM, "out of memory");
+        pythia_error_set(r->e, PYTHIA_EFORMAT, "invalid YAML: %s", parser->problem);
         pythia_error_place(r->e, r->file, parser->problem_mark.line + 1, 0);
         return PYTHIA_EFORMAT;
     }
@@ -479,27 +480,33 @@ static int parse_rules(struct reader *r, const char *bytes, size_t size)
     return status;
 }
 
+int pythia_rules_file_read(const char *path, struct pythia_buf *text, struct pythia_error *e)
+{
+    size_t got = 1;
+    FILE *file = fopen(path, "re");
+    while (file && got > 0 && text->size <= FILE_MAX) {
+        char *to = pythia_buf_reserve(text, 4096);
+        got = to ? fread(to, 1, 4096, file) : 0;
+        text->size += got;
+    }
+    int status = PYTHIA_OK;
+    if (!file || ferror(file))
+        status = pythia_error_set(e, PYTHIA_EIO, "%s: %s", path, strerror(errno));
+    else if (pythia_buf_status(text) != PYTHIA_OK)
+        status = pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    else if (text->size > FILE_MAX)
+        status = pythia_error_set(e, PYTHIA_ELIMIT, "%s: more than 1 MiB of rules", path);
+    if (file)
+        fclose(file);
+    return status;
+}
+
 static int read_file(struct reader *r)
 {
     struct pythia_buf text = {0};
-    size_t got = 1;
-    FILE *file = fopen(r->file, "re");
-    while (file && got > 0 && text.size <= FILE_MAX) {
-        char *to = pythia_buf_reserve(&text, 4096);
-        got = to ? fread(to, 1, 4096, file) : 0;
-        text.size += got;
-    }
-    int status;
-    if (!file || ferror(file))
-        status = pythia_error_set(r->e, PYTHIA_EIO, "%s: %s", r->file, strerror(errno));
-    else if (pythia_buf_status(&text) != PYTHIA_OK)
-        status = pythia_error_set(r->e, PYTHIA_ENOMEM, "out of memory");
-    else if (text.size > FILE_MAX)
-        status = pythia_error_set(r->e, PYTHIA_ELIMIT, "%s: more than 1 MiB of rules", r->file);
-    else
+    int status = pythia_rules_file_read(r->file, &text, r->e);
+    if (status == PYTHIA_OK)
         status = parse_rules(r, text.bytes ? text.bytes : "", text.size);
-    if (file)
-        fclose(file);
     pythia_buf_free(&text);
     return status;
 }
@@ -536,10 +543,10 @@ int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
     return make_rules(path, NULL, 0, false, out, e);
 }
 
-int pythia_event_rules_read(const char *path, struct pythia_probe_rules *out,
-                            struct pythia_error *e)
+int pythia_event_rules_parse(const char *name, const char *bytes, size_t size,
+                             struct pythia_probe_rules *out, struct pythia_error *e)
 {
-    return make_rules(path, NULL, 0, true, out, e);
+    return make_rules(name, bytes ? bytes : "", size, true, out, e);
 }
 
 void pythia_probe_rules_free(struct pythia_probe_rules *rules)

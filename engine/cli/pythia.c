@@ -9,6 +9,7 @@
 
 #include "help.h"
 #include "pythia/log.h"
+#include "pythia/lttng_reader.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "shared/command.h"
@@ -71,6 +72,7 @@ static void free_command_json(void *memory)
 int main(int argc, char **argv)
 {
     pythia_log_setup("pythia", PYTHIA_LOG_INFO);
+    pythia_lttng_reader_main(argc, argv);
     json_set_alloc_funcs(pythia_malloc, free_command_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     if (argc < 2)

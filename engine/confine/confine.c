@@ -142,7 +142,7 @@ static int confine_calls(unsigned may, bool *holds)
     if (good && !(may & PYTHIA_CONFINE_MAY_CONNECT))
         good = forbid_calls(filter, forbidden_network,
                             sizeof(forbidden_network) / sizeof(forbidden_network[0]));
-    if (good && !(may & PYTHIA_CONFINE_MAY_FORK))
+    if (good)
         good = forbid_processes(filter);
     *holds = good && seccomp_load(filter) == 0;
     seccomp_release(filter);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -21,6 +22,7 @@
 
 static char folder[] = "/tmp/lttng_child.XXXXXX";
 static struct pythia_lttng_rules *rules;
+static struct pythia_lttng_reader *process;
 static struct pythia_buf events, stream;
 
 static int begin(void **state)
@@ -38,8 +40,15 @@ static int begin(void **state)
     return 0;
 }
 
+static void end_process(void)
+{
+    pythia_lttng_reader_end(process);
+    process = NULL;
+}
+
 static int end(void **state)
 {
+    end_process();
     ctf_remove(folder);
     pythia_lttng_rules_free(rules);
     pythia_buf_free(&events);
@@ -79,7 +88,9 @@ static struct pythia_lttng_events *open_trace(uint64_t busy_ns, uint64_t silent_
     const char *const where[] = {folder};
     struct pythia_lttng_events *r = NULL;
     struct pythia_error e = {0};
-    assert_int_equal(pythia_lttng_events_open(where, 1, rules, true, &r, &e), PYTHIA_OK);
+    if (!process)
+        assert_int_equal(pythia_lttng_reader_start(&process, &e), PYTHIA_OK);
+    assert_int_equal(pythia_lttng_events_open(process, where, 1, rules, true, &r, &e), PYTHIA_OK);
     pythia__lttng_events_limit(r, busy_ns, silent_ns);
     return r;
 }
@@ -117,6 +128,7 @@ static void expect_text(const char *text, const char *part)
 
 static void no_child_is_left(void)
 {
+    end_process();
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
 }
@@ -237,8 +249,8 @@ static void neither_descriptors_nor_children_are_left(void **state)
         pythia_lttng_events_close(r);
         pythia_buf_free(&frames);
     }
-    assert_int_equal(count_descriptors(), before);
     no_child_is_left();
+    assert_int_equal(count_descriptors(), before);
 }
 
 /* A socket of a daemon would stay bound, and a pipe open, for as long as the child runs. */
@@ -277,7 +289,130 @@ static void the_child_is_confined(void **state)
     pythia_buf_free(&frames);
 }
 
-/* It ends at the pipe, and is then a child of ours. */
+/* How often a file of /proc about the process has a text, which may be between NULs. */
+static size_t count_texts(pid_t which, const char *file, const char *text)
+{
+    static char bytes[1 << 20];
+    char path[64];
+    size_t found = 0;
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)which, file);
+    FILE *stream_of_it = fopen(path, "r");
+    assert_non_null(stream_of_it);
+    size_t size = fread(bytes, 1, sizeof(bytes), stream_of_it);
+    (void)fclose(stream_of_it);
+    for (const char *at = bytes; (at = memmem(at, size - (size_t)(at - bytes), text, strlen(text)));
+         at++)
+        found++;
+    return found;
+}
+
+/* It is the program anew: what this process has mapped, a forked child would have, too. */
+static void the_child_has_none_of_its_parents_memory(void **state)
+{
+    struct pythia_buf frames = {0};
+    int file = memfd_create("a-secret-of-the-parent", 0);
+    assert_int_equal(ftruncate(file, 4096), 0);
+    void *secret = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    assert_ptr_not_equal(secret, MAP_FAILED);
+    write_many();
+    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+    read_first(r, &frames);
+    assert_int_equal(count_texts(getpid(), "maps", "a-secret-of-the-parent"), 1);
+    assert_int_equal(count_texts(pythia__lttng_events_child(r), "maps", "a-secret-of-the-parent"),
+                     0);
+    pythia_lttng_events_close(r);
+    munmap(secret, 4096);
+    close(file);
+    pythia_buf_free(&frames);
+}
+
+static void the_child_has_two_variables_of_the_environment(void **state)
+{
+    static const char expected[] =
+        "LD_LIBRARY_PATH=/nowhere:/elsewhere\0BABELTRACE_PLUGIN_PATH=/no";
+    struct pythia_buf frames = {0};
+    char path[64], got[4096] = "";
+    assert_int_equal(setenv("LD_LIBRARY_PATH", "/nowhere:/elsewhere", 1), 0);
+    assert_int_equal(setenv("BABELTRACE_PLUGIN_PATH", "/no", 1), 0);
+    assert_int_equal(setenv("BABELTRACE_EXEC_ON_ABORT", "/bin/true", 1), 0);
+    assert_int_equal(setenv("PYTHIA_TOKEN", "secret", 1), 0);
+    write_many();
+    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+    read_first(r, &frames);
+    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pythia__lttng_events_child(r));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(got, 1, sizeof(got), file), sizeof(expected));
+    assert_memory_equal(got, expected, sizeof(expected));
+    (void)fclose(file);
+    pythia_lttng_events_close(r);
+    pythia_buf_free(&frames);
+    unsetenv("LD_LIBRARY_PATH");
+    unsetenv("BABELTRACE_PLUGIN_PATH");
+    unsetenv("BABELTRACE_EXEC_ON_ABORT");
+    unsetenv("PYTHIA_TOKEN");
+}
+
+/* One that aborts, one that was killed and one that nobody read to its end. */
+static void after_a_trace_that_ends_badly_the_next_one_is_read(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_error e = {0};
+    add_request(100);
+    ctf_packet(&stream, &events, 100, 150, 0, 0);
+    set_number(0, 24, UINT64_MAX - 7);
+    write_trace();
+    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+    assert_int_equal(read_rest(r, &frames, &e), PYTHIA_EFORMAT);
+    pythia_lttng_events_close(r);
+    pythia_buf_clear(&stream);
+    pythia_buf_clear(&events);
+    write_many();
+    for (int i = 0; i < 2; i++) {
+        r = open_trace(FAR_NS, FAR_NS);
+        read_first(r, &frames);
+        if (i == 0)
+            assert_int_equal(kill(pythia__lttng_events_child(r), SIGKILL), 0);
+        pythia_lttng_events_close(r);
+        pythia_buf_clear(&frames);
+    }
+    r = open_trace(FAR_NS, FAR_NS);
+    assert_int_equal(read_rest(r, &frames, &e), PYTHIA_OK);
+    pythia_lttng_events_close(r);
+    assert_int_equal(count_spans(&frames), MANY);
+    no_child_is_left();
+}
+
+/* The process that forks the children is killed: its child ends with it, and each trace that it
+ * would read is an error. */
+static void a_reader_that_was_killed_is_an_error_of_each_trace(void **state)
+{
+    struct pythia_buf frames = {0};
+    char path[64];
+    int reader = 0;
+    write_many();
+    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+    read_first(r, &frames);
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pythia__lttng_events_child(r));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    /* NOLINTNEXTLINE(cert-err34-c) */
+    assert_int_equal(fscanf(file, "%*d (pythia-lttng) %*c %d", &reader), 1);
+    (void)fclose(file);
+    assert_int_equal(kill(reader, SIGKILL), 0);
+    for (int i = 0; i < 2; i++) {
+        struct pythia_error e = {0};
+        assert_int_equal(read_rest(r, &frames, &e), PYTHIA_EFORMAT);
+        expect_text(e.sentence, "the process that reads it was killed");
+        pythia_lttng_events_close(r);
+        assert_true(count_spans(&frames) < MANY);
+        r = open_trace(FAR_NS, FAR_NS);
+    }
+    pythia_lttng_events_close(r);
+    no_child_is_left();
+}
+
+/* The process that made it ends, too; both are children of this one then. */
 static void a_child_ends_with_its_parent(void **state)
 {
     struct pythia_buf frames = {0};
@@ -295,14 +430,18 @@ static void a_child_ends_with_its_parent(void **state)
     }
     assert_int_equal(read(ends[0], &reader, sizeof(reader)), sizeof(reader));
     assert_int_equal(waitpid(parent, &how, 0), parent);
-    assert_int_equal(waitpid(reader, &how, 0), reader);
-    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    while (waitpid(-1, &how, 0) > 0)
+        continue;
+    assert_int_equal(kill(reader, 0), -1);
+    assert_int_equal(errno, ESRCH);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
     close(ends[0]);
     close(ends[1]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    pythia_lttng_reader_main(argc, argv);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(a_trace_at_which_the_library_aborts_is_an_error),
@@ -313,6 +452,10 @@ int main(void)
         TEST(the_child_holds_no_file_of_its_parent_open),
         TEST(the_child_is_confined),
         TEST(a_child_ends_with_its_parent),
+        TEST(the_child_has_none_of_its_parents_memory),
+        TEST(the_child_has_two_variables_of_the_environment),
+        TEST(after_a_trace_that_ends_badly_the_next_one_is_read),
+        TEST(a_reader_that_was_killed_is_an_error_of_each_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

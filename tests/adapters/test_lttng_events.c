@@ -2,6 +2,7 @@
 #include "check.h"
 #include "collect.h"
 #include "ctf.h"
+#include "event_reader.h"
 #include "pythia/lttng_events.h"
 
 #define EVENTS                                                                                     \
@@ -23,6 +24,7 @@ enum { BEGIN, END, WAIT, WAITED, OTHER };
 static char folder[] = "/tmp/lttng_events.XXXXXX";
 static const char *const where[] = {folder};
 static struct pythia_lttng_rules *rules;
+static struct pythia_lttng_reader *process;
 static struct pythia_buf events, stream;
 
 static void read_rules(const char *text)
@@ -91,7 +93,7 @@ static int read_trace(struct pythia_buf *frames, struct pythia_lttng_numbers *nu
 {
     struct pythia_lttng_events *reader = NULL;
     bool more = true;
-    int status = pythia_lttng_events_open(where, 1, rules, true, &reader, e);
+    int status = pythia_lttng_events_open(process, where, 1, rules, true, &reader, e);
     while (status == PYTHIA_OK && more)
         status = pythia_lttng_events_read(reader, frames, &more, e);
     if (reader)
@@ -337,7 +339,7 @@ static void requests_that_a_switch_cuts_off_have_that_reason(void **state)
     add_wait(120, 8, .25, 2);
     add_begin(130, 9, 1, "rice");
     write_stream(METADATA, 150);
-    assert_int_equal(pythia_lttng_events_open(where, 1, rules, true, &r, &e), PYTHIA_OK);
+    assert_int_equal(pythia_lttng_events_open(process, where, 1, rules, true, &r, &e), PYTHIA_OK);
     pythia_lttng_events_switch(r, 1000000110);
     while (more)
         assert_int_equal(pythia_lttng_events_read(r, &frames, &more, &e), PYTHIA_OK);
@@ -470,29 +472,60 @@ static void a_link_among_the_files_is_refused(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* In this process, where allocations can be made to fail. */
+static int read_trace_here(struct pythia_buf *frames, struct pythia_error *e)
+{
+    const struct pythia__event_source source = {
+        .where = where, .count = 1, .rules = rules, .quiet = true};
+    struct pythia__event_reader *r = NULL;
+    bool more = true;
+    int status = pythia__event_reader_open(&source, &r, e);
+    while (status == PYTHIA_OK && more)
+        status = pythia__event_reader_read(r, frames, &more, e);
+    pythia__event_reader_close(r);
+    return status;
+}
+
 static void each_failed_allocation_is_reported(void **state)
 {
-    int status = PYTHIA_ENOMEM;
+    int here = PYTHIA_ENOMEM, status = PYTHIA_ENOMEM;
     add_begin(100, 8, 4711, "tea");
     add_wait(120, 8, .25, 2);
     add_waited(130, 8);
     add_end(150, 8, -5);
     write_stream(METADATA, 150);
-    for (long allowed = 0; status != PYTHIA_OK && allowed < 100; allowed++) {
+    for (long allowed = 0; (status != PYTHIA_OK || here != PYTHIA_OK) && allowed < 100; allowed++) {
         struct pythia_buf frames = {0};
         struct pythia_lttng_numbers n;
         struct pythia_error e = {0};
         pythia_mem_fail_after(allowed);
+        here = read_trace_here(&frames, &e);
+        pythia_mem_fail_after(allowed);
         status = read_trace(&frames, &n, &e);
         pythia_mem_fail_after(-1);
+        assert_true(here == PYTHIA_OK || here == PYTHIA_ENOMEM);
         assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
         pythia_buf_free(&frames);
     }
+    assert_int_equal(here, PYTHIA_OK);
     assert_int_equal(status, PYTHIA_OK);
 }
 
-int main(void)
+static int start_process(void **state)
 {
+    struct pythia_error e = {0};
+    return pythia_lttng_reader_start(&process, &e);
+}
+
+static int end_process(void **state)
+{
+    pythia_lttng_reader_end(process);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    pythia_lttng_reader_main(argc, argv);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(events_of_a_thread_become_spans_by_rules),
@@ -516,5 +549,5 @@ int main(void)
         TEST(a_link_among_the_files_is_refused),
         TEST(each_failed_allocation_is_reported),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, start_process, end_process);
 }

@@ -368,12 +368,10 @@ static void events_have_fields_with_names(void **state)
          "'int' or 'real' after it if it is one"},
         {"provider: p\npoints:\n  a: {}\n", "rules have " MEMBERS},
     };
-    char folder[] = FOLDER, path[64], unused[64];
     struct pythia_probe_rules rules;
     struct pythia_error e = {0};
-    make_pair(folder, path, unused);
-    write_text(path, good);
-    assert_int_equal(pythia_event_rules_read(path, &rules, &e), PYTHIA_OK);
+    assert_int_equal(pythia_event_rules_parse("rules", good, sizeof(good) - 1, &rules, &e),
+                     PYTHIA_OK);
     const struct pythia_probe_key *keys = rules.points[0].keys;
     assert_int_equal(rules.points[0].key_count, 3);
     assert_true(keys[0].is_real && !keys[0].done && keys[0].argument == 1);
@@ -384,12 +382,11 @@ static void events_have_fields_with_names(void **state)
     pythia_probe_rules_free(&rules);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         pythia_error_clear(&e);
-        write_text(path, bad[i].text);
-        assert_int_equal(pythia_event_rules_read(path, &rules, &e), PYTHIA_EFORMAT);
+        assert_int_equal(
+            pythia_event_rules_parse("rules", bad[i].text, strlen(bad[i].text), &rules, &e),
+            PYTHIA_EFORMAT);
         assert_string_equal(e.sentence, bad[i].sentence);
     }
-    unlink(path);
-    rmdir(folder);
 }
 
 int main(void)

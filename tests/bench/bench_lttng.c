@@ -17,7 +17,7 @@
 #include "pythia/control.h"
 #include "pythia/control_lttng.h"
 #include "pythia/counts.h"
-#include "pythia/lttng_events.h"
+#include "pythia/lttng_reader.h"
 #include "pythia/status.h"
 
 #define MOST    1000

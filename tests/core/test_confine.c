@@ -142,35 +142,6 @@ static void no_processes(void **state)
 }
 #endif
 
-static int end_a_child(void)
-{
-    int how;
-    pid_t child = fork();
-    if (child == 0)
-        for (;;)
-            pause();
-    if (child < 0 || kill(child, SIGKILL) != 0 || waitpid(child, &how, 0) != child)
-        return errno;
-    return WIFSIGNALED(how) ? 0 : 1;
-}
-
-static int open_internet_in_a_child(void)
-{
-    int how;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(open_internet());
-    return waitpid(child, &how, 0) == child && WIFEXITED(how) ? WEXITSTATUS(how) : 1;
-}
-
-static void who_may_fork_has_confined_children_and_may_end_them(void **state)
-{
-    expect_with(end_a_child, false, PYTHIA_CONFINE_MAY_FORK, 0);
-    expect_with(open_internet_in_a_child, false, PYTHIA_CONFINE_MAY_FORK, EPERM);
-    expect_with(run_program, false, PYTHIA_CONFINE_MAY_FORK, EPERM);
-    expect_with(open_internet, false, PYTHIA_CONFINE_MAY_FORK, EPERM);
-}
-
 static int serve_internet(void)
 {
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -338,7 +309,6 @@ int main(void)
 #ifndef PYTHIA_SANITIZED
         cmocka_unit_test(no_processes),
 #endif
-        cmocka_unit_test(who_may_fork_has_confined_children_and_may_end_them),
         cmocka_unit_test(who_may_connect_may_do_nothing_else),
         cmocka_unit_test(threads_are_made_and_confined),
         cmocka_unit_test(no_files_but_the_output),

@@ -1,10 +1,12 @@
 /* Loaded before the C library (LD_PRELOAD), lets one allocation of a program fail, whoever makes
  * it: PYTHIA_FAIL_ALLOCATION is its number, counted from the beginning of main; 0 only counts.
- * At the end of main the file PYTHIA_ALLOCATIONS, if it is given, gets how many there were. */
+ * At the end of main the file PYTHIA_ALLOCATIONS, if it is given, gets how many there were.
+ * Children are counted, too, also those that are programs anew, whatever environment they get. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* What glibc's own names stand for. */
 extern void *__libc_malloc(size_t size);
@@ -24,6 +27,7 @@ __attribute__((visibility("default"))) void *realloc(void *ptr, size_t size);
 
 static atomic_bool begun;
 static atomic_ulong *made; /* shared with children: theirs are counted, and fail, too */
+static int made_file = -1; /* of which it is memory */
 static unsigned long fails;
 
 /* In want of memory libseccomp 2.5.4 never returns from some of its functions; libgfortran, which
@@ -81,9 +85,12 @@ static void tell_count(void)
 static int run(int argc, char **argv, char **environment)
 {
     const char *number = getenv("PYTHIA_FAIL_ALLOCATION");
-    const char *path = getenv("PYTHIA_ALLOCATIONS");
-    void *shared =
-        mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const char *path = getenv("PYTHIA_ALLOCATIONS"),
+               *counted = getenv("PYTHIA_COUNTED_ALLOCATIONS");
+    made_file = counted ? open(counted, O_RDWR | O_CLOEXEC) : memfd_create("made", MFD_CLOEXEC);
+    void *shared = ftruncate(made_file, sizeof(*made)) == 0
+                       ? mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED, made_file, 0)
+                       : MAP_FAILED;
     made = shared == MAP_FAILED ? NULL : shared;
     fails = number ? strtoul(number, NULL, 10) : 0;
     if (path)
@@ -93,6 +100,30 @@ static int run(int argc, char **argv, char **environment)
     int status = program(argc, argv, environment);
     atomic_store(&begun, false);
     return status;
+}
+
+/* A program that this one starts gets what it needs to be counted along. */
+typedef int spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *file_actions,
+                  const posix_spawnattr_t *attrp, char *const *argv, char *const *envp);
+__attribute__((visibility("default"))) spawn posix_spawn;
+
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *file_actions,
+                const posix_spawnattr_t *attrp, char *const *argv, char *const *envp)
+{
+    static char preload[4096], number[64], counted[64];
+    union {
+        void *object;
+        spawn *function;
+    } next = {.object = dlsym(RTLD_NEXT, "posix_spawn")};
+    char *more[256] = {preload, number, counted};
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", getenv("LD_PRELOAD"));
+    snprintf(number, sizeof(number), "PYTHIA_FAIL_ALLOCATION=%lu", fails);
+    snprintf(counted, sizeof(counted), "PYTHIA_COUNTED_ALLOCATIONS=/proc/%d/fd/%d", (int)getpid(),
+             made_file);
+    for (size_t count = 3; *envp && count < 255; envp++)
+        if (strncmp(*envp, "LD_PRELOAD=", 11) != 0 && strncmp(*envp, "PYTHIA_FAIL_", 12) != 0)
+            more[count++] = *envp;
+    return next.function(pid, path, file_actions, attrp, argv, more);
 }
 
 typedef int start(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),

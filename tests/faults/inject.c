@@ -190,7 +190,7 @@ static int watch(struct injection *in)
         return WEXITSTATUS(status);
     ptrace(PTRACE_SETOPTIONS, in->program, NULL,
            (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-                    PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL));
+                    PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL));
     in->threads[in->thread_count++] = in->program;
     ptrace(PTRACE_SYSCALL, in->program, NULL, NULL);
     for (;;) {

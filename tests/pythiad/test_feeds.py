@@ -8,10 +8,12 @@ import random
 import signal
 import socket
 import subprocess
+import threading
 import time
 import unittest
 
 import otlp
+import records
 import rig
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -369,24 +371,47 @@ class Rings(unittest.TestCase):
 class Records(unittest.TestCase):
     def test_records_come_over_a_socket_as_they_do_from_a_file(self):
         folder = rig.make_folder(self)
-        records, gate = os.path.join(folder, "orders.records"), os.path.join(folder, "none")
+        written, gate = os.path.join(folder, "orders.records"), os.path.join(folder, "none")
         os.mkdir(gate, 0o700)
         subprocess.run([rig.program("traced_orders"), "200"], check=True,
-                       env=dict(os.environ, PYTHIA_OPEN="*", PYTHIA_RECORDS=records, PYTHIA_DIRECTORY=gate))
+                       env=dict(os.environ, PYTHIA_OPEN="*", PYTHIA_RECORDS=written, PYTHIA_DIRECTORY=gate))
         path = os.path.join(folder, "records.sock")
         daemon = rig.Pythiad(self, "--quiet-ms=200", f"--records=unix:{path}", folder=folder)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
-        with open(records, "rb") as file, socket.socket(socket.AF_UNIX) as link:
+        with open(written, "rb") as file, socket.socket(socket.AF_UNIX) as link:
             content = file.read()
             link.connect(path)
             for at in range(0, len(content), 777):  # frames are cut anywhere
                 link.sendall(content[at:at + 777])
         rig.until(lambda: daemon.metric("pythia_requests_finished_total{by=\"any\"}") == 200, 10, lambda: daemon.log)
-        self.assertEqual(daemon.metric("pythia_spans_total"), replayed(records)[0])
+        self.assertEqual(daemon.metric("pythia_spans_total"), replayed(written)[0])
         with socket.socket(socket.AF_UNIX) as link:
             link.connect(path)
             link.sendall(b"GET / HTTP/1.1\r\n\r\n" * 10)
         daemon.logged("A record cannot be read: records")
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_spans_after_garbage_are_there_while_the_connection_goes_on(self):
+        """Neither 2048 of them are waited for, nor the end, nor a pause: garbage comes all the time."""
+        folder = rig.make_folder(self)
+        path = os.path.join(folder, "records.sock")
+        daemon = rig.Pythiad(self, "--quiet-ms=200", f"--records=unix:{path}", folder=folder)
+        with socket.socket(socket.AF_UNIX) as link:
+            link.connect(path)
+            shop = records.Process(link)
+            spans = otlp.request(("step",))
+            shop.send(spans)
+            link.sendall(b"garbage " * 5)
+            shop.send(otlp.request(("step",)))
+            ended, trickle = threading.Event(), bytes(range(128))
+            sender = threading.Thread(target=lambda: [link.sendall(trickle) for _ in iter(lambda: ended.wait(.02), True)])
+            sender.start()
+            try:
+                rig.until(lambda: daemon.metric("pythia_requests_finished_total{by=\"any\"}") == 2, 20, lambda: daemon.log)
+            finally:
+                ended.set()
+                sender.join()
+            self.assertEqual(daemon.metric("pythia_spans_total"), 2 * len(spans))
         self.assertEqual(daemon.stop(), 0)
 
 

@@ -105,6 +105,37 @@ class Planted(unittest.TestCase):
             with self.assertRaises(BlockingIOError):
                 planted.accept()
 
+    def test_folder_of_switches_and_rings(self):
+        """What is not a folder, or one that others can write to, and what its owner has put into it: root reads everybody's."""
+        path = os.path.join(self.folder, "gate")
+        for how in ("file", "pipe", "symbolic link", "hard link"):
+            self.check("gate", how, "is not a directory", f"--gate={path}")
+        os.symlink(self.folder, path)
+        status, said = rig.run(self, f"--gate={path}", *SILENT)
+        self.assertEqual(status, 1)
+        self.assertIn(f"{path} is not a directory", said)
+        os.remove(path)
+        self.as_nobody("mkdir", "-m", "777", path)
+        status, said = rig.run(self, f"--gate={path}", *SILENT)
+        self.assertEqual(status, 1)
+        self.assertIn(f"{path} may be written to by others than its owner", said)
+        os.chmod(path, 0o700)
+        for how, why in (("symbolic link", "it is a symbolic link"), ("hard link", "it is not a plain file, or has several names"),
+                         ("pipe", "it is not a plain file, or has several names")):
+            self.check("gate/reader.lock", how, f"{path}/reader.lock: {why}", f"--gate={path}")
+        for how, why in (("symbolic link", "its file cannot be opened"), ("hard link", "its file is cut short, or not one line"),
+                         ("pipe", "its file is not a plain file")):
+            with self.subTest(how=how):
+                for name in os.listdir(path):
+                    os.remove(os.path.join(path, name))
+                planted = self.plant("gate/switchboard-2", how)
+                pythiad = rig.Pythiad(self, f"--gate={path}")
+                pythiad.logged(f"Trace points of programs cannot be switched: the switchboard of {path}: {why}")
+                self.assertEqual(pythiad.stop(), 0)
+                with open(self.victim, encoding="ascii") as text:
+                    self.assertEqual(text.read(), "of root")
+                os.remove(planted)
+
     def test_log_of_spans(self):
         self.check_all("spans.log", f"--span-log={self.folder}/spans.log")
 

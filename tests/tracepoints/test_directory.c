@@ -141,11 +141,127 @@ static void the_folder_of_the_session_comes_first(void **state)
     assert_int_equal(status, 0);
 }
 
+/* ---- a directory of another user, which root reads ---- */
+
+#define THEIRS "/tmp/pythia-theirs-XXXXXX"
+
+static struct {
+    char directory[64], path[128], victim[64];
+} theirs;
+
+static void make_victim(void)
+{
+    snprintf(theirs.victim, sizeof(theirs.victim), "/tmp/pythia-victim-XXXXXX");
+    int file = mkstemp(theirs.victim);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, "of root\n", 8), 8);
+    close(file);
+}
+
+static void expect_victim(void)
+{
+    char text[16] = "";
+    FILE *file = fopen(theirs.victim, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(text, 1, sizeof(text), file), 8);
+    assert_string_equal(text, "of root\n");
+    (void)fclose(file);
+}
+
+/* What the user has put where root would have a file of that name. */
+enum planted { LINK, HARD_LINK, PIPE, FOLDER, PLANTED };
+
+static void plant(const char *name, enum planted what)
+{
+    snprintf(theirs.path, sizeof(theirs.path), "%s/%s", theirs.directory, name);
+    const int made = what == LINK        ? symlink(theirs.victim, theirs.path)
+                     : what == HARD_LINK ? link(theirs.victim, theirs.path)
+                     : what == PIPE      ? mkfifo(theirs.path, 0600)
+                                         : mkdir(theirs.path, 0700);
+    assert_int_equal(made, 0);
+    assert_int_equal(geteuid() == 0 && what != HARD_LINK ? lchown(theirs.path, USER, USER) : 0, 0);
+}
+
+static void expect_no_switchboard(void)
+{
+    struct pythia_switchboard *board = NULL;
+    char why[256] = "";
+    int status = pythia_switchboard_open(theirs.directory, 1, &board, why);
+    assert_true(status < 0);
+    assert_non_null(strstr(why, theirs.directory));
+}
+
+/* The name of each file that root reads, makes or locks in a directory of switches and rings. */
+static void nothing_that_a_user_has_planted_is_followed_by_root(void **state)
+{
+    const struct pythia_drain_handler handler = {.frame = traced_frame, .refused = traced_refused};
+    struct pythia_drain *d = NULL;
+    char why[256] = "";
+    if (geteuid() != 0)
+        skip();
+    snprintf(theirs.directory, sizeof(theirs.directory), THEIRS);
+    assert_non_null(mkdtemp(theirs.directory));
+    assert_int_equal(chown(theirs.directory, USER, USER), 0);
+    make_victim();
+    for (enum planted what = LINK; what < PLANTED; what++) {
+        plant("switchboard-2", what);
+        expect_no_switchboard();
+        assert_int_equal(remove(theirs.path), 0);
+        plant("switchboard.lock", what);
+        expect_no_switchboard();
+        assert_int_equal(remove(theirs.path), 0);
+        plant("reader.lock", what);
+        assert_true(pythia_drain_open(theirs.directory, &handler, &d, why) < 0);
+        assert_non_null(strstr(why, theirs.directory));
+        assert_int_equal(remove(theirs.path), 0);
+        plant("area-1-0000000000000001", what);
+        assert_int_equal(pythia_drain_open(theirs.directory, &handler, &d, why), 0);
+        pythia_buf_clear(&traced.refusals);
+        assert_int_equal(pythia_drain_pass(d), 0);
+        assert_true(traced.refusals.size > 0);
+        pythia_drain_close(d);
+        assert_int_equal(remove(theirs.path), 0);
+        snprintf(theirs.path, sizeof(theirs.path), "%s/reader.lock", theirs.directory);
+        assert_int_equal(remove(theirs.path), 0);
+        expect_victim();
+    }
+    pythia_buf_free(&traced.refusals);
+    assert_int_equal(remove(theirs.victim), 0);
+    assert_int_equal(remove(theirs.directory), 0);
+}
+
+/* The directory itself, named by its user: whatever it is, it is refused by its path. */
+static void a_directory_that_is_none_is_refused(void **state)
+{
+    char why[256];
+    struct pythia_switchboard *board = NULL;
+    snprintf(theirs.directory, sizeof(theirs.directory), THEIRS);
+    assert_non_null(mkdtemp(theirs.directory));
+    make_victim();
+    for (enum planted what = LINK; what < FOLDER; what++) {
+        plant("there", what);
+        why[0] = '\0';
+        assert_int_equal(pythia_switchboard_open(theirs.path, 1, &board, why), -ENOTDIR);
+        assert_non_null(strstr(why, theirs.path));
+        assert_non_null(strstr(why, "is not a directory"));
+        assert_int_equal(remove(theirs.path), 0);
+    }
+    snprintf(theirs.path, sizeof(theirs.path), "%s/there", theirs.directory);
+    assert_int_equal(symlink("/tmp", theirs.path), 0);
+    assert_int_equal(pythia_switchboard_open(theirs.path, 1, &board, why), -ENOTDIR);
+    assert_int_equal(remove(theirs.path), 0);
+    expect_victim();
+    assert_int_equal(remove(theirs.victim), 0);
+    assert_int_equal(remove(theirs.directory), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_user_cannot_block_the_directory),
         cmocka_unit_test(the_folder_of_the_session_comes_first),
+        cmocka_unit_test(nothing_that_a_user_has_planted_is_followed_by_root),
+        cmocka_unit_test(a_directory_that_is_none_is_refused),
     };
     traced.owner = getpid();
     return cmocka_run_group_tests(tests, NULL, NULL);

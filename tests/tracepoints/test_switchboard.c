@@ -518,6 +518,10 @@ static void what_is_somebody_elses_is_refused(void **state)
     assert_int_equal(shmctl(segment_number(), IPC_SET, &about), 0);
     assert_refused(-EPERM, "is of user");
     about.shm_perm.uid = 0;
+    about.shm_perm.mode = 0660;
+    assert_int_equal(shmctl(segment_number(), IPC_SET, &about), 0);
+    assert_refused(-EPERM, "may be written to by others than its owner");
+    about.shm_perm.mode = 0600;
     assert_int_equal(shmctl(segment_number(), IPC_SET, &about), 0);
 
     pid_t child = fork(); /* another user finds this one's directory */

@@ -138,9 +138,14 @@ int pythia__directory_lock(const struct pythia__directory *d, const char *name, 
 {
     char path[FILE_PATH];
     path_of(d, name, path);
+    struct stat about;
     int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
     if (file < 0)
         return -errno;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink != 1) {
+        close(file); /* in a user's directory, root would lock another file of root's */
+        return -EBADMSG;
+    }
     for (;; patience_ms--) {
         if (flock(file, LOCK_EX | LOCK_NB) == 0)
             return file;
@@ -150,6 +155,13 @@ int pythia__directory_lock(const struct pythia__directory *d, const char *name, 
     }
     close(file);
     return -EBUSY;
+}
+
+const char *pythia__directory_lock_fault(int status)
+{
+    return status == -EBADMSG ? "it is not a plain file, or has several names"
+           : status == -ELOOP ? "it is a symbolic link"
+                              : strerror(-status);
 }
 
 /* ---- its files ---- */

@@ -46,8 +46,11 @@ int pythia__entry_read(const struct pythia__directory *d, const char *name, cons
 void pythia__entry_remove(const struct pythia__directory *d, const char *name);
 
 /* Wait at most a moment for whoever changes the directory, and keep others out: a file to be closed
- * afterwards, or negative. */
+ * afterwards, or negative; -EBADMSG: what has that name is no plain file, or has several names. */
 int pythia__directory_lock(const struct pythia__directory *d, const char *name, int patience_ms);
+
+/* Why there is no lock, for people. */
+const char *pythia__directory_lock_fault(int status);
 
 /* Fill with random bytes, as good as there are. */
 void pythia__random_bytes(void *to, size_t bytes);

@@ -51,8 +51,11 @@ int pythia_drain_open_sized(const char *directory, const struct pythia_drain_han
         status = pythia__directory_find(directory, 1, &d->directory, why);
     if (status == 0 && (d->lock = pythia__directory_lock(&d->directory, LOCK_NAME, 0)) < 0) {
         status = d->lock;
-        pythia__why(why, status, "%.150s: %s", d->directory.path,
-                    status == -EBUSY ? "has a reader already" : strerror(-status));
+        if (status == -EBUSY)
+            pythia__why(why, status, "%.150s: has a reader already", d->directory.path);
+        else
+            pythia__why(why, status, "%.150s/" LOCK_NAME ": %s", d->directory.path,
+                        pythia__directory_lock_fault(status));
     }
     if (status != 0) {
         free(d);

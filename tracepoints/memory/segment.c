@@ -9,6 +9,7 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int pythia__why(char *why, int status, const char *format, ...)
@@ -68,6 +69,9 @@ int pythia__segment_attach(int id, uid_t owner, size_t *bytes, void **at, char *
     if (about.shm_perm.uid != owner || (about.shm_perm.cuid != owner && about.shm_perm.cuid != 0))
         return pythia__why(why, -EPERM, "its shared memory %d is of user %lu, not of user %lu", id,
                            (unsigned long)about.shm_perm.cuid, (unsigned long)owner);
+    if (about.shm_perm.mode & (S_IWGRP | S_IWOTH))
+        return pythia__why(why, -EPERM,
+                           "its shared memory %d may be written to by others than its owner", id);
     void *attached = shmat(id, NULL, 0);
     if (attached == (void *)-1) /* NOLINT(performance-no-int-to-ptr) */
         return pythia__why(why, is_gone(errno) ? -ESTALE : -errno,

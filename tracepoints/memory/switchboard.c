@@ -157,9 +157,11 @@ int pythia__switchboard_open(const struct pythia__directory *d, int create,
     if (is_absent(status) && create) {
         int lock = pythia__directory_lock(d, LOCK_NAME, PATIENCE_MS);
         if (lock < 0)
-            return pythia__why(why, lock == -EBUSY ? -EAGAIN : lock,
-                               "the switchboard of %.100s is not there, and cannot be made: %s",
-                               d->path, strerror(-lock));
+            return pythia__why(
+                why, lock == -EBUSY ? -EAGAIN : lock,
+                "the switchboard of %.100s is not there, and cannot be made, because "
+                "of " LOCK_NAME ": %s",
+                d->path, pythia__directory_lock_fault(lock));
         status = attach_board(d, &s, why); /* somebody may have been faster */
         if (is_absent(status))
             status = make_board(d, &s, why);

@@ -54,24 +54,29 @@ void pythia__tell(const char *format, ...)
             line[i] = '?';
     line[size] = '\n';
     snprintf(path, sizeof(path), "%s.report", preload.path);
-    int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return; /* whoever has started this is gone */
-    ssize_t written = write(file, line, (size_t)size + 1);
-    (void)written; /* there is nobody to tell that to either */
+    struct stat about;
+    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode)) {
+        ssize_t written = write(file, line, (size_t)size + 1);
+        (void)written; /* there is nobody to tell that to either */
+    }
     close(file);
 }
 
 /* ---- the plan ---- */
 
-/* The plan stays in memory for as long as the program runs. */
+/* The plan stays in memory for as long as the program runs. It says what is called instead of the
+ * program's functions: only a file that nobody else could write to is believed. */
 static char *read_plan(const char *path)
 {
     struct stat about;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     char *text = NULL;
     if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
-        about.st_uid == geteuid() && about.st_size < PLAN_MAX)
+        about.st_uid == geteuid() && !(about.st_mode & (S_IWGRP | S_IWOTH)) &&
+        about.st_size < PLAN_MAX)
         text = calloc(1, (size_t)about.st_size + 1);
     for (ssize_t at = 0, size; text && at < about.st_size; at += size)
         if ((size = read(file, text + at, (size_t)(about.st_size - at))) <= 0)

@@ -364,11 +364,12 @@ static void begin_child(void)
 static const struct pythia__sites_head *read_site_plan(const char *path)
 {
     struct stat about;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     char *bytes = NULL;
     if (file < 0)
         return NULL;
     if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+        !(about.st_mode & (S_IWGRP | S_IWOTH)) &&
         about.st_size >= (off_t)sizeof(struct pythia__sites_head))
         bytes = malloc((size_t)about.st_size);
     for (ssize_t at = 0, size; bytes && at < about.st_size; at += size)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "board.h"
+#include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/wishes.h"
@@ -38,7 +39,8 @@ struct gate {
     struct pythia_wishes wishes;
     char *directory, *defaults; /* owned; directory NULL: the usual one */
     uint64_t lease_ns, opened_ns, version, owner;
-    bool opened; /* opened_ns holds */
+    bool opened;     /* opened_ns holds */
+    bool is_refused; /* the switchboard that is there, as of the last look */
 };
 
 static void destroy_gate(struct pythia_control *c)
@@ -135,6 +137,17 @@ static struct pythia_text read_point_id(const struct pythia_switchboard_point *p
     return (struct pythia_text){point->id, point->id_bytes};
 }
 
+/* Nobody may have made it yet; one that is refused is reported once. */
+static void look_for_board(struct gate *g)
+{
+    struct pythia_error why = {0};
+    int status = pythia__board_open(&g->board, g->directory, false, &why);
+    if (status == PYTHIA_EIO && !g->is_refused)
+        pythia_log(PYTHIA_LOG_ERROR, "Trace points of programs cannot be switched: %s",
+                   why.sentence);
+    g->is_refused = status == PYTHIA_EIO;
+}
+
 static int list_gate(struct pythia_control *c,
                      int (*each)(void *context, const struct pythia_control_point *point),
                      void *context)
@@ -144,7 +157,7 @@ static int list_gate(struct pythia_control *c,
     uint32_t index = 0;
     int status = PYTHIA_OK;
     if (!g->board.switches)
-        pythia__board_open(&g->board, g->directory, false, NULL); /* nobody may have made it yet */
+        look_for_board(g);
     while (status >= 0 && pythia__board_next(&g->board, &index, &point) == 0) {
         struct pythia_control_point out = {
             .id = read_point_id(&point),

@@ -178,17 +178,54 @@ static size_t find_next_frame(const char *bytes, size_t size)
     return at;
 }
 
+/* Does nothing come from the stream just now? */
+static bool has_pause(const struct pythia__frames *f)
+{
+    return f->from->waits && f->from->waits(f->from);
+}
+
+/* Read the frame of `size` bytes. In a stream that pauses, one that was cut short ends where a
+ * whole header begins: what follows it would be held back until so many bytes have come, which may
+ * be never. Each byte is searched once, however often the stream pauses. */
+static int fill_frame(struct pythia__frames *f, size_t size)
+{
+    size_t searched = HEADER;
+    while (size_here(f) < size && !f->ended) {
+        size_t end = size_here(f), left = end - searched;
+        if (has_pause(f)) {
+            if (find_next_frame(bytes_here(f) + searched, left) < left)
+                return PYTHIA_OK;
+            searched = end > 2 * HEADER ? end - HEADER : HEADER; /* one may have begun */
+        }
+        if (fill_bytes(f, end + 1) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
+}
+
+/* May another header begin in the last bytes of the frame, of which not all is there? */
+static bool has_begun_header(const struct pythia__frames *f, size_t size)
+{
+    const char *bytes = bytes_here(f);
+    for (size_t at = HEADER; at < size; at++) {
+        at = find_magic(bytes, size_here(f), at);
+        size_t left = size_here(f) - at;
+        if (at < size && left < HEADER && left >= 8 &&
+            (left < 10 ||
+             PYTHIA__MEMBER(bytes + at, pythia_frame, version) == PYTHIA_FRAME_VERSION))
+            return true;
+    }
+    return false;
+}
+
 /* A header more than the frame of `size` bytes that is there: another may begin in its last ones.
- * Of a stream from which nothing comes just now that is not waited for, unless one seems to: the
- * last frame would be held back until the next is written, which may be never. */
+ * Of a stream that pauses that is not waited for, unless one seems to: the last frame would be held
+ * back until the next is written, which may be never. */
 static int look_further(struct pythia__frames *f, size_t size)
 {
-    bool comes = !f->from->waits || size_here(f) < size || !f->from->waits(f->from);
-    for (size_t at = HEADER; !comes && at < size_here(f); at++) {
-        at = find_magic(bytes_here(f), size_here(f), at);
-        comes = size_here(f) - at >= 8;
-    }
-    return comes ? fill_bytes(f, size + HEADER) : PYTHIA_OK;
+    if (size_here(f) < size || (has_pause(f) && !has_begun_header(f, size)))
+        return PYTHIA_OK;
+    return fill_bytes(f, size + HEADER);
 }
 
 /* A frame that is cut short is followed by the next one: whoever wrote it was killed. So the
@@ -214,7 +251,7 @@ int pythia__frames_next(struct pythia__frames *f, struct pythia__frame_read *out
         return fail_frame(f, offset, why, fault);
     }
     size_t size = out->header.payload_bytes;
-    if (fill_bytes(f, HEADER + size) != PYTHIA_OK || look_further(f, HEADER + size) != PYTHIA_OK)
+    if (fill_frame(f, HEADER + size) != PYTHIA_OK || look_further(f, HEADER + size) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     drop_bytes(f, HEADER);
     size_t seen = size_here(f) < size + HEADER - 1 ? size_here(f) : size + HEADER - 1,

@@ -25,7 +25,7 @@ static const struct pythia_option build_options[] = {
 static int run_build(const void *settings, char *const *operands, int count)
 {
     const struct build_settings *s = settings;
-    struct pythia__reading reading;
+    struct pythia__reading reading = {0};
     struct pythia_space *space = NULL;
     struct pythia_buf text = {0};
     int code;

@@ -2,7 +2,6 @@
  * of them? */
 #include <stddef.h>
 
-#include "pythia/confine.h"
 #include "pythia/expectation_file.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
@@ -90,11 +89,9 @@ static int run_check(const void *settings, char *const *operands, int count)
     struct checking c = {.s = settings, .of_groups.reading = &c.reading};
     const char *const *paths = (const char *const *)operands + 1;
     const char *const outputs[] = {c.s->report.output};
-    struct pythia_confinement held;
-    int status = pythia_confine(outputs, 1, c.s->read.events ? PYTHIA_CONFINE_MAY_FORK : 0, &held);
-    if (status != PYTHIA_OK)
-        return pythia__fail(status);
-    status = pythia__reading_begin(&c.reading, &c.s->read, paths, count - 1);
+    int status = pythia__reading_confine(&c.reading, &c.s->read, outputs, 1);
+    if (status == PYTHIA_OK)
+        status = pythia__reading_begin(&c.reading, &c.s->read, paths, count - 1);
     if (status == PYTHIA_OK)
         status = read_expectations(&c, operands[0]);
     if (status == PYTHIA_OK)

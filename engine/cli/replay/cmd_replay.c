@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "pythia/closed_loop.h"
-#include "pythia/confine.h"
 #include "pythia/evidence_write.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -370,9 +369,9 @@ static int exit_status(const struct replay *r, int status)
     return r->s->evidence ? PYTHIA__EXIT_DONE : pythia__report_exit(&r->run);
 }
 
-/* Before the first byte of a file of strangers is looked at. */
-static int confine_reading(const struct settings *s)
+static int confine_reading(struct replay *r)
 {
+    const struct settings *s = r->s;
     const char *const outputs[] = {s->evidence ? s->evidence : s->report.output,
                                    s->closed_loop ? s->report.search.history : NULL};
     struct pythia_hash_key secret;
@@ -382,11 +381,7 @@ static int confine_reading(const struct settings *s)
     if (s->read.redact_secret &&
         pythia_redaction_hashes(s->read.redact.texts, s->read.redact.count))
         (void)pythia_secret_read(s->read.redact_secret, &secret, &why);
-    struct pythia_confinement held;
-    int status = pythia_confine(outputs, 2, s->read.events ? PYTHIA_CONFINE_MAY_FORK : 0, &held);
-    if (status == PYTHIA_OK && !held.calls)
-        pythia_log(PYTHIA_LOG_INFO, "This kernel has no seccomp: network access is not blocked");
-    return status;
+    return pythia__reading_confine(&r->reading, &s->read, outputs, 2);
 }
 
 /* The options that make evidence what it is, but for --rows: evidence that differs in them is not
@@ -461,9 +456,9 @@ static int run_replay(const void *settings, char *const *operands, int count)
 {
     struct replay r = {.s = settings, .of_groups.reading = &r.reading};
     const char *const *paths = (const char *const *)operands;
-    int status = confine_reading(r.s);
+    int status = confine_reading(&r);
     if (status != PYTHIA_OK)
-        return pythia__fail(status);
+        goto out;
     status = pythia__reading_begin(&r.reading, &r.s->read, paths, count);
     r.run = (struct pythia__report_run){.s = &r.s->report,
                                         .vocabulary = r.reading.vocabulary,

@@ -217,12 +217,20 @@ static int write_probes(const struct running *r)
     return status;
 }
 
+/* Is it a folder in which only this user can make, rename and remove files? */
+static bool is_own_folder(const char *path)
+{
+    struct stat about;
+    return path && access(path, W_OK) == 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode) &&
+           about.st_uid == geteuid() && !(about.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 /* A folder of its own, with the plan and what the shim tells. */
 static int write_plan(struct running *r)
 {
     const char *place = getenv("XDG_RUNTIME_DIR");
     struct pythia_buf plan = {0};
-    if (!place || access(place, W_OK) != 0)
+    if (!is_own_folder(place))
         place = getenv("TMPDIR");
     snprintf(r->folder, sizeof(r->folder), "%.3900s/pythia-run-XXXXXX",
              place && *place ? place : "/tmp");
@@ -397,7 +405,7 @@ static void take_report(struct running *r, char *line, struct pythia_switchboard
 /* `own`: what this process has opened itself. */
 static uint64_t read_report(struct running *r, char *own)
 {
-    FILE *file = fopen(r->report, "r");
+    FILE *file = pythia__report_open(r->report);
     struct pythia_switchboard *board = NULL;
     char *line = NULL;
     size_t capacity = 0;
@@ -454,8 +462,9 @@ static void remove_folder(const struct running *r)
     DIR *folder = r->folder[0] ? opendir(r->folder) : NULL;
     const struct dirent *entry;
     while (folder && (entry = readdir(folder)))
-        if (strncmp(entry->d_name, "plan", 4) == 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
+        if (strncmp(entry->d_name, "plan", 4) == 0 &&
+            unlinkat(dirfd(folder), entry->d_name, 0) != 0)
+            unlinkat(dirfd(folder), entry->d_name, AT_REMOVEDIR); /* the program has made it */
     if (folder)
         closedir(folder);
     if (r->folder[0])

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pythia/drain.h"
@@ -91,9 +92,20 @@ static int take_process_line(struct processes *p, const char *line)
     return PYTHIA_OK;
 }
 
+FILE *pythia__report_open(const char *report)
+{
+    struct stat about;
+    int file = open(report, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    FILE *stream =
+        file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) ? fdopen(file, "r") : NULL;
+    if (!stream && file >= 0)
+        close(file);
+    return stream;
+}
+
 static int read_process_lines(struct processes *p, const char *report)
 {
-    FILE *file = fopen(report, "r");
+    FILE *file = pythia__report_open(report);
     char *line = NULL;
     size_t capacity = 0;
     int status = PYTHIA_OK;

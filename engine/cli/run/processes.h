@@ -2,9 +2,16 @@
 #ifndef PYTHIA_CLI_PROCESSES_H
 #define PYTHIA_CLI_PROCESSES_H
 
+#include <stdio.h>
+
 #include "pythia/arena.h"
 #include "pythia/profile.h"
 #include "pythia/run.h"
+
+/* Open the file `report`, in which the shim reports. The program that is traced may have put
+ * something else there: links are not followed, and no writer of a pipe is waited for. NULL if it
+ * is no plain file; to be closed by fclose. */
+FILE *pythia__report_open(const char *report);
 
 /* The processes that the shim has reported in the file `report`, in the order in which they began,
  * with their spans of `profile` (one with processes; NULL: there are no spans). A process that was

@@ -114,12 +114,20 @@ struct pythia__reading {
     size_t problems;                    /* paths that could not be read */
     struct pythia_redaction *redaction; /* owned; NULL: values are kept as they are */
     struct pythia_lttng_rules *rules;   /* owned; NULL: of events of LTTng there are none */
+    struct pythia_lttng_reader *reader; /* owned; NULL: likewise */
     struct pythia_symbols *symbols;     /* owned; NULL: places in programs stay as they are */
     struct pythia_skew *skew;           /* clocks, if times are put right; owned; NULL: they stay */
     bool twice; /* what is read now will be read again: the second time tells what was lost */
 };
 
-/* Find the files. Returns PYTHIA_OK or PYTHIA_ENOMEM; _end gives back what was made either way. */
+/* Give up privileges (pythia/confine.h) before the first byte of a file of strangers is looked at;
+ * `outputs`: as there. A command that does so does it before _begin. Returns PYTHIA_OK, PYTHIA_EIO,
+ * which is logged, or PYTHIA_ENOMEM. */
+int pythia__reading_confine(struct pythia__reading *r, const struct pythia__read_settings *settings,
+                            const char *const *outputs, size_t count);
+
+/* Find the files. `r` is all 0, or was given to _confine. Returns PYTHIA_OK or PYTHIA_ENOMEM; _end
+ * gives back what was made either way. */
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
                           const char *const *paths, int count);
 /* As pythia__reading_begin, with the names of another reading, which has to end after this one;

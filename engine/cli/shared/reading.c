@@ -9,7 +9,9 @@
 #include "command.h"
 #include "output.h"
 #include "pythia/adapter.h"
+#include "pythia/confine.h"
 #include "pythia/log.h"
+#include "pythia/lttng_reader.h"
 #include "pythia/lttng_rules.h"
 #include "pythia/redaction.h"
 #include "pythia/secret_file.h"
@@ -247,6 +249,31 @@ static int read_event_rules(struct pythia__reading *r, const struct pythia__read
     return status;
 }
 
+/* The process that reads folders of LTTng, if there are rules for them. */
+static int start_events_reader(struct pythia__reading *r, const struct pythia__read_settings *s)
+{
+    struct pythia_error why = {0};
+    if (!s->events || r->reader)
+        return PYTHIA_OK;
+    int status = pythia_lttng_reader_start(&r->reader, &why);
+    if (status != PYTHIA_OK)
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
+    return status;
+}
+
+int pythia__reading_confine(struct pythia__reading *r, const struct pythia__read_settings *settings,
+                            const char *const *outputs, size_t count)
+{
+    struct pythia_confinement held;
+    int status = start_events_reader(r, settings);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_confine(outputs, count, 0, &held);
+    if (status == PYTHIA_OK && !held.calls)
+        pythia_log(PYTHIA_LOG_INFO, "This kernel has no seccomp: network access is not blocked");
+    return status;
+}
+
 static void report_links(const struct pythia_input *input)
 {
     const char *first;
@@ -274,7 +301,8 @@ int pythia__reading_begin_with(struct pythia__reading *r,
     size_t count_of_formats;
     const struct pythia_adapter_ops *const *formats = pythia_adapters(&count_of_formats);
     *r = (struct pythia__reading){.vocabulary = other ? other->vocabulary : NULL,
-                                  .borrows = other != NULL};
+                                  .borrows = other != NULL,
+                                  .reader = r->reader};
     pythia_log_setup("pythia", settings->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
     size_t left_out = 0;
     for (size_t i = 0; i < settings->left_out.count; i++)
@@ -305,13 +333,14 @@ int pythia__reading_begin_with(struct pythia__reading *r,
     r->pipeline.templates = r->groups.types.templates;
     if ((status = create_redaction(r, settings)) != PYTHIA_OK ||
         (status = create_symbols(r, settings)) != PYTHIA_OK ||
-        (status = read_event_rules(r, settings)) != PYTHIA_OK)
+        (status = read_event_rules(r, settings)) != PYTHIA_OK ||
+        (status = start_events_reader(r, settings)) != PYTHIA_OK)
         return status;
     status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, log_input_problem,
                                  r, &r->input);
     if (status != PYTHIA_OK)
         return status;
-    pythia_input_use_rules(r->input, r->rules);
+    pythia_input_use_rules(r->input, r->rules, r->reader);
     if (is_missing(paths, count))
         return PYTHIA_EIO;
     report_links(r->input);
@@ -416,6 +445,7 @@ void pythia__reading_end(struct pythia__reading *r)
     pythia_redaction_destroy(r->redaction);
     pythia_symbols_destroy(r->symbols);
     pythia_lttng_rules_free(r->rules);
+    pythia_lttng_reader_end(r->reader);
     if (r->borrows)
         return;
     pythia_path_templates_destroy(r->groups.types.templates);

@@ -698,10 +698,9 @@ static int feed_pieces(struct shared *s, struct decoding *model, struct pythia__
     return status;
 }
 
-/* A folder of events is read by a process of its own, which is made by fork(2), and inherits the
- * locks that other threads hold: that of the dynamic loader, for example, which it needs. So there
- * are no other threads then; the process has most of the work anyway. More threads than pieces and
- * shards would have nothing to do. */
+/* Folders of events are read by a process of its own, one after the other (pythia/lttng_reader.h);
+ * it has most of the work, so that more threads than this one would gain little. More threads than
+ * pieces and shards would have nothing to do. */
 static size_t choose_thread_count(const struct pythia_input_file *files, size_t count,
                                   size_t shards, size_t wanted)
 {

@@ -213,10 +213,13 @@ void pythia_input_destroy(struct pythia_input *in)
     pythia_free(in);
 }
 
-void pythia_input_use_rules(struct pythia_input *in, const struct pythia_lttng_rules *rules)
+void pythia_input_use_rules(struct pythia_input *in, const struct pythia_lttng_rules *rules,
+                            struct pythia_lttng_reader *reader)
 {
-    for (size_t i = 0; i < in->count; i++)
+    for (size_t i = 0; i < in->count; i++) {
         in->files[i].rules = rules;
+        in->files[i].reader = reader;
+    }
 }
 
 size_t pythia_input_outward_links(const struct pythia_input *in, const char **first)

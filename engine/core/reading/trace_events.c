@@ -27,9 +27,9 @@ int pythia__trace_events_open(const struct pythia_input_file *file,
     if (!t)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", file->path);
     t->file = file;
-    int status = pythia_lttng_events_open(file->chunk_count ? file->chunks : &file->path,
-                                          file->chunk_count ? file->chunk_count : 1, file->rules,
-                                          *file->told, &t->reader, e);
+    int status = pythia_lttng_events_open(
+        file->reader, file->chunk_count ? file->chunks : &file->path,
+        file->chunk_count ? file->chunk_count : 1, file->rules, *file->told, &t->reader, e);
     if (status != PYTHIA_OK) {
         pythia_free(t);
         return status;

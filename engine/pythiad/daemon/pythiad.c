@@ -20,7 +20,7 @@
 #include "manual.h"
 #include "pythia/json.h"
 #include "pythia/log.h"
-#include "pythia/lttng_events.h"
+#include "pythia/lttng_reader.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -311,9 +311,9 @@ int main(int argc, char **argv)
     struct pythia_config *config = NULL;
     struct pythia_error why = {0};
     struct pythia_buf text = {0};
-    pythia_lttng_reader_main(argc, argv);
     pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
     pythia_log_never_wait();
+    pythia_lttng_reader_main(argc, argv);
     pythia__heap_setup();
     json_set_alloc_funcs(pythia_malloc, free_daemon_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */

@@ -16,7 +16,7 @@
 #include "recording_file.h"
 
 #define BATCH_SPANS 2048
-#define BATCH_NS    UINT64_C(50000000) /* input that never pauses is not held back for longer */
+#define BATCH_NS    UINT64_C(100000000) /* since its first byte: of an input that never pauses */
 #define AHEAD_BYTES (64 * 1024)
 #define READY_MAX   4                    /* batches of a feed that wait for the loop */
 #define AGAIN_MS    20                   /* while the engine is full */
@@ -28,7 +28,7 @@ struct batch {
     struct pythia_span_batch *spans;
     struct pythia_counts counts;
     uint64_t bytes, broken;
-    uint64_t begun_ns;
+    uint64_t begun_ns; /* its first byte was read */
 };
 
 struct cost {
@@ -226,12 +226,10 @@ static void hand_batch_over(struct feed *f)
 
 static int need_batch(struct feed *f)
 {
-    if (!f->batch) {
+    if (!f->batch)
         f->batch = take_feed_batch(f);
-        if (!f->batch)
-            return PYTHIA_ENOMEM;
-        f->batch->begun_ns = uv_hrtime();
-    }
+    if (!f->batch)
+        return PYTHIA_ENOMEM;
     f->sink.counts = &f->batch->counts;
     return PYTHIA_OK;
 }
@@ -288,6 +286,8 @@ static int read_ahead(struct feed *f, struct pythia_error *e)
         return status;
     if (!f->writer)
         record_bytes(f, f->ahead + f->size, got);
+    if (f->batch->bytes == 0 && got > 0)
+        f->batch->begun_ns = uv_hrtime();
     f->size += got;
     f->batch->bytes += got;
     return PYTHIA_OK;
@@ -302,27 +302,22 @@ static bool has_nothing(struct pythia_source *source)
     return f->at == f->size;
 }
 
-static bool is_batch_old(const struct batch *b)
+/* Is the batch large, or so old that it must not wait for a pause of its input? A program that
+ * sends a little every 50 ms never pauses. */
+static bool is_due(const struct batch *b)
 {
-    return uv_hrtime() - b->begun_ns >= BATCH_NS;
+    return pythia_span_batch_count(b->spans) >= BATCH_SPANS ||
+           (b->bytes > 0 && uv_hrtime() - b->begun_ns >= BATCH_NS);
 }
 
-/* Shall the decoder give what it has, before it reads more? */
-static bool feed_source_waits(struct pythia_source *source)
-{
-    const struct feed *f = (const struct feed *)source;
-    return has_nothing(source) || (f->batch && is_batch_old(f->batch));
-}
-
-/* Read the next bytes. Before waiting for more, hand over what was decoded so far; programs that
- * send a little all the time leave nothing to wait for. *got 0: the input has ended. */
+/* Read the next bytes. Before waiting for more, hand over what was decoded so far. *got 0: the
+ * input has ended. */
 static int read_feed_source(struct pythia_source *source, void *to, size_t capacity, size_t *got,
                             struct pythia_error *e)
 {
     struct feed *f = (struct feed *)source;
     *got = 0;
-    if (f->batch &&
-        (pythia_span_batch_count(f->batch->spans) >= BATCH_SPANS || is_batch_old(f->batch)))
+    if (f->batch && is_due(f->batch))
         hand_batch_over(f);
     while (f->at == f->size && !f->ended && f->failed == PYTHIA_OK) {
         bool stopping = is_stopping(f->all); /* before, so that what is there is taken in */
@@ -585,7 +580,7 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
         return PYTHIA_ENOMEM;
     }
     f->source =
-        (struct pythia_source){.name = copy, .read = read_feed_source, .waits = feed_source_waits};
+        (struct pythia_source){.name = copy, .read = read_feed_source, .waits = has_nothing};
     f->sink = (struct pythia_sink){.span = add_feed_span,
                                    .broken = log_broken_feed,
                                    .cost = on_cost,

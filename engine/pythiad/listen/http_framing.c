@@ -94,6 +94,14 @@ static bool is_named(const char *name, size_t size, const char *what)
     return strlen(what) == size && strncasecmp(name, what, size) == 0;
 }
 
+/* A line that continues the header before it (RFC 9112, 5.2) is added to the name of that header by
+ * libmicrohttpd 0.9.75: "Transfer-Encoding: chunked", "<blank>x" is handed over as
+ * "Transfer-Encodingx: chunked", and the body would be the next request. */
+static bool is_folded(const char *name, size_t size, const char *what)
+{
+    return size > strlen(what) && strncasecmp(name, what, strlen(what)) == 0;
+}
+
 static enum MHD_Result see_header(void *context, enum MHD_ValueKind kind, const char *name,
                                   size_t name_size, const char *value, size_t size)
 {
@@ -104,6 +112,11 @@ static enum MHD_Result see_header(void *context, enum MHD_ValueKind kind, const 
         seen->fault = "the name of a header has a character that is not allowed there\n";
     } else if (!is_field_value(value, size)) {
         seen->fault = "a header has a control character\n";
+    } else if (is_folded(name, name_size, "Content-Length") ||
+               is_folded(name, name_size, "Transfer-Encoding")) {
+        seen->fault =
+            "Content-Length or Transfer-Encoding goes on in another line, or a name begins "
+            "with one of them\n";
     } else if (is_named(name, name_size, "Content-Length")) {
         seen->lengths++;
     } else if (is_named(name, name_size, "Transfer-Encoding")) {

@@ -1,7 +1,7 @@
 /* Requests whose framing two readers could understand differently: a proxy one way, pythiad
- * another. libmicrohttpd takes most of them. RFC 9112 and RFC 9110 have them refused. What cannot
- * be seen here, because libmicrohttpd does not hand it over: a NUL in a value or a target, after
- * which the rest is dropped, and a line without a name (": x"), which ends the headers. */
+ * another. libmicrohttpd takes most of them. RFC 9112 and RFC 9110 have them refused. SECURITY.md
+ * lists what cannot be seen here, because libmicrohttpd does not hand it over, such as a NUL in a
+ * value, after which the rest is dropped. */
 #ifndef PYTHIA_PYTHIAD_HTTP_FRAMING_H
 #define PYTHIA_PYTHIAD_HTTP_FRAMING_H
 

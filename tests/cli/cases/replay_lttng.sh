@@ -21,3 +21,5 @@ pythia replay --quiet --events rules.yaml --threads 1 --format json session >one
 pythia replay --quiet --events rules.yaml --threads 4 --format json session/ust/uid/1000/64-bit session/ust >four.json 2>/dev/null
 jq -S '.input.incomplete, .input.dropped, .input.spans' one.json
 cmp <(jq 'del(.input.sources, .input.files)' one.json) <(jq 'del(.input.sources, .input.files)' four.json) && echo same
+echo "== by rules that can be read once only"
+pythia replay --quiet --events <(cat rules.yaml) --format json session 2>/dev/null | jq .input.spans

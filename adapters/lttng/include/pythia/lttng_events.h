@@ -5,40 +5,35 @@
 
 #include "pythia/buf.h"
 #include "pythia/error.h"
+#include "pythia/lttng_reader.h"
 #include "pythia/lttng_rules.h"
 
 /* Events of LTTng become spans by rules: those of a trace in files (Common Trace Format 1.8, a
  * folder with "metadata" and a file for each stream), or of a session that is being recorded, from
  * its relay daemon. The thread of an event is in the contexts vpid and vtid. libbabeltrace2 reads
- * them, in a child that is forked at the first read, and that can do nothing but this: version
- * 2.0.4 aborts at some broken traces, and has no end at others, and then it is a failure here.
- * Whoever is confined must have PYTHIA_CONFINE_MAY_FORK (pythia/confine.h). One thread at a time
- * for each reader. */
+ * them, in a process of its own (pythia/lttng_reader.h) that can do nothing but this: version 2.0.4
+ * aborts at some broken traces, and has no end at others, and then it is a failure here. One thread
+ * at a time for each of these, and for all that have one reader. */
 struct pythia_lttng_events;
 
 /* Load libbabeltrace2 now, for who needs to know whether it is there. Not for several threads at
  * once. PYTHIA_OK, or PYTHIA_EIO with what to install. */
 int pythia_lttng_events_load(struct pythia_error *e);
 
-/* To be called first in the main of programs that follow sessions: where the process was started to
- * read one for such a program, it reads, and does not return. */
-#define PYTHIA_LTTNG_READER_WORD "--lttng-reader" /* its first argument */
-void pythia_lttng_reader_main(int argc, char **argv);
-
 /* Is the folder a trace of the Common Trace Format, by the first bytes of its metadata? */
 bool pythia_lttng_is_trace(const char *folder);
 
 /* Read folders of one trace, the chunks of a session that was rotated, as one; often it is one
- * folder. Their names are copied. Equal folders give equal bytes. `rules` are borrowed until
- * _close. What rules have and the trace has not is logged, unless `quiet`. PYTHIA_OK with *out
- * owned, or PYTHIA_ENOMEM with the reason in `e`: what is wrong with the folders is said by the
- * first read. */
-int pythia_lttng_events_open(const char *const *folders, size_t count,
-                             const struct pythia_lttng_rules *rules, bool quiet,
+ * folder. Their names are copied. Equal folders give equal bytes. The reader and `rules` are
+ * borrowed until _close; a reader has one of these open at a time. What rules have and the trace
+ * has not is logged, unless `quiet`. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM with the reason in
+ * `e`: what is wrong with the folders is said by the first read. */
+int pythia_lttng_events_open(struct pythia_lttng_reader *reader, const char *const *folders,
+                             size_t count, const struct pythia_lttng_rules *rules, bool quiet,
                              struct pythia_lttng_events **out, struct pythia_error *e);
 
-/* Follow a session: "net://RELAY:PORT/host/HOST/SESSION". As above; but its child is this program
- * anew, which reads the file of the rules again (pythia_lttng_reader_main). */
+/* Follow a session: "net://RELAY:PORT/host/HOST/SESSION". As above, with a
+ * reader of its own; PYTHIA_EIO if that cannot be started. */
 int pythia_lttng_events_follow(const char *url, const struct pythia_lttng_rules *rules,
                                struct pythia_lttng_events **out, struct pythia_error *e);
 void pythia_lttng_events_close(struct pythia_lttng_events *r); /* r may be NULL */

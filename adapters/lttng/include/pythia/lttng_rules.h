@@ -2,8 +2,9 @@
 #define PYTHIA_LTTNG_RULES_H
 
 #include "pythia/probe_rules.h"
+#include "pythia/text.h"
 
-/* The rules by which events of LTTng become spans (pythia_event_rules_read): a point is an event
+/* The rules by which events of LTTng become spans (pythia_event_rules_parse): a point is an event
  * that begins its span and one that ends it, "PROVIDER:NAME" of both. A hit of either has a slot
  * for each key of its point, in order of the keys; which field of the event goes there is in
  * `fields`. Does not change once it was read: threads may share it. */
@@ -21,10 +22,15 @@ struct pythia_lttng_field {
  * PYTHIA_OK with *out owned, or negative with file, line and reason in `e`. */
 int pythia_lttng_rules_read(const char *path, struct pythia_lttng_rules **out,
                             struct pythia_error *e);
+/* As above, of the text of a file that was read before (`path` is for messages); nothing is logged.
+ */
+int pythia_lttng_rules_parse(const char *path, struct pythia_text text,
+                             struct pythia_lttng_rules **out, struct pythia_error *e);
 void pythia_lttng_rules_free(struct pythia_lttng_rules *r); /* r may be NULL */
 
-/* The file that they were read from; borrowed. */
+/* The file that they were read from, and its text; borrowed. */
 const char *pythia_lttng_rules_path(const struct pythia_lttng_rules *r);
+struct pythia_text pythia_lttng_rules_text(const struct pythia_lttng_rules *r);
 
 /* Borrowed; the arguments of keys are their slots. */
 const struct pythia_probe_rules *pythia_lttng_rules_of(const struct pythia_lttng_rules *r);

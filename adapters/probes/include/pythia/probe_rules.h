@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pythia/arena.h"
+#include "pythia/buf.h"
 #include "pythia/error.h"
 #include "pythia/layer.h"
 
@@ -82,10 +83,14 @@ int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
 int pythia_probe_rules_parse(const char *name, const char *bytes, size_t size,
                              struct pythia_probe_rules *out, struct pythia_error *e);
 
-/* The same of events of a tracer, whose fields are the arguments: programs are not needed, each
- * argument may have a name, and "real" may be behind it. */
-int pythia_event_rules_read(const char *path, struct pythia_probe_rules *out,
-                            struct pythia_error *e);
+/* As pythia_probe_rules_parse, but of events of a tracer, whose fields are the arguments: programs
+ * are not needed, each argument may have a name, and "real" may be behind it. */
+int pythia_event_rules_parse(const char *name, const char *bytes, size_t size,
+                             struct pythia_probe_rules *out, struct pythia_error *e);
+
+/* Append a file of rules, of at most 1 MiB, to `text`. PYTHIA_OK, or negative with file and reason
+ * in `e`. */
+int pythia_rules_file_read(const char *path, struct pythia_buf *text, struct pythia_error *e);
 void pythia_probe_rules_free(struct pythia_probe_rules *rules);
 
 #endif

@@ -19,9 +19,7 @@ struct pythia_confinement {
 
 /* What stays allowed all the same. */
 enum {
-    PYTHIA_CONFINE_MAY_FORK = 1, /* make processes, which are confined as this one is, and end them:
-                                    for traces that are read in a process of their own */
-    PYTHIA_CONFINE_MAY_CONNECT = 2, /* be a client of the network */
+    PYTHIA_CONFINE_MAY_CONNECT = 1, /* be a client of the network */
 };
 
 /* `outputs` are `count` paths that are written later: the file itself if it is there, and files in

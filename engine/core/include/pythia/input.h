@@ -7,6 +7,7 @@
 
 #include "pythia/adapter.h"
 #include "pythia/error.h"
+#include "pythia/lttng_reader.h"
 #include "pythia/lttng_rules.h"
 #include "pythia/source.h"
 
@@ -25,6 +26,7 @@ struct pythia_input_file {
                             first; NULL: there is only that */
     size_t chunk_count;
     const struct pythia_lttng_rules *rules; /* of events; borrowed; NULL: there are none */
+    struct pythia_lttng_reader *reader;     /* of events with rules; borrowed */
     bool *failed; /* of the input: who reads it notes there that it could not be read, or not
                             to its end; one thread at a time for each file */
     bool *told;   /* likewise: what rules have and its events have not was logged */
@@ -42,9 +44,11 @@ int pythia_input_create(const char *const *paths, size_t count, bool follow,
 void pythia_input_destroy(struct pythia_input *in); /* in may be NULL */
 const struct pythia_input_file *pythia_input_files(const struct pythia_input *in, size_t *count);
 
-/* The rules by which events become spans (pythia/lttng_events.h), for all folders of them; borrowed
- * as long as the input lives. */
-void pythia_input_use_rules(struct pythia_input *in, const struct pythia_lttng_rules *rules);
+/* The rules by which events become spans (pythia/lttng_events.h), for all folders of them, and the
+ * process that reads them, which has one file open at a time; borrowed as long as the input lives.
+ */
+void pythia_input_use_rules(struct pythia_input *in, const struct pythia_lttng_rules *rules,
+                            struct pythia_lttng_reader *reader);
 
 /* The number of links to files outside their folder, which were not followed; *first is the
  * first of them, borrowed, NULL if there is none. */
