@@ -7,9 +7,8 @@
 #include "search_parts.h"
 
 #define UNKNOWN_MAX 1024 /* types that the search space does not know */
-/* Cycles in a row with another share, after which a type begins to matter or, when they have lasted
- * for hold_seconds too, does so no more. One may be chance; no experiment has chosen between 2 and
- * more. */
+/* Cycles in a row with another share, after which a type begins to matter or does so no more. One
+ * may be chance; no experiment has chosen between 2 and more. */
 #define MATTERS_AGAINST 2
 
 void pythia__search_run_step(const struct pythia_search *s, struct pythia__search_run *run, bool on)
@@ -63,14 +62,13 @@ static int find_or_add_problem(struct pythia_search *s, const struct pythia_type
 
 /* Has a type enough of the variance to be searched? Its first requests decide, and then only
  * MATTERS_AGAINST cycles in a row can turn that over: where the type that varies most has few
- * requests in a cycle, or another type has a single slow one, shares are quite different once. What
- * begins to matter is searched at once; what is open for a search stays for longer. */
+ * requests in a cycle, or another type has a single slow one, shares are quite different once. */
 static bool matters_still(const struct pythia_search *s, size_t problem)
 {
     struct pythia__search_keeping *k = &s->keeping[problem];
     bool now = s->problems[problem].variance_share >= s->o.min_share;
     pythia__search_run_step(s, &k->against, k->judged && now != k->matters);
-    if (!k->judged || pythia__search_run_lasts(s, &k->against, MATTERS_AGAINST, now ? 0 : 1)) {
+    if (!k->judged || pythia__search_run_lasts(s, &k->against, MATTERS_AGAINST, 0)) {
         k->matters = now;
         k->against.cycles = 0;
     }
