@@ -182,10 +182,9 @@ static void the_time_goes_on_in_a_search_that_is_loaded(void **state)
     assert_int_equal(pythia_search_load(h.search, (struct pythia_text){saved.bytes, saved.size}),
                      PYTHIA_OK);
     for (int i = HOLD / 2; i < HOLD; i++) {
-        assert_int_equal(only_problem(&h)->cause_count, 1);
         cycle(&h, 50);
+        assert_int_equal(only_problem(&h)->cause_count, i + 1 < HOLD);
     }
-    assert_int_equal(only_problem(&h)->cause_count, 0);
     pythia_buf_free(&saved);
     end(&h);
 }
