@@ -29,9 +29,12 @@ static inline int others_sleep(void)
     return awake <= 1;
 }
 
+/* A thread that is awake at each of so many looks is at work, and does not begin. */
+#define LOOKS 10000
+
 static inline pid_t fork_at_rest(void)
 {
-    while (!others_sleep())
+    for (int i = 0; i < LOOKS && !others_sleep(); i++)
         sched_yield();
     return fork();
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../adapters/collect.h"
+#include "at_rest.h"
 #include "segments.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -201,7 +202,7 @@ static inline void assert_root(const struct collection *c, const char *id)
 /* Run something in a child, which must end well. */
 static inline void in_child(void (*run)(void))
 {
-    pid_t child = fork();
+    pid_t child = fork_at_rest();
     assert_true(child >= 0);
     if (child == 0) {
         run();
