@@ -37,6 +37,7 @@ class Testbed:
     def load(self, seconds, seed, rate, *more):
         self.sending = subprocess.Popen([os.path.join(TESTBED, 'load'), '--rate', str(rate), '--seconds', str(seconds),
                                          '--seed', str(seed), *more], text=True, stdout=subprocess.PIPE)
+        atexit.register(self.sending.terminate)
 
     def end_load(self, wait=False):
         """How many requests were sent; all have to be answered."""
