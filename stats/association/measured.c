@@ -2,11 +2,11 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pythia/column.h"
 #include "pythia/mem.h"
+#include "pythia/ranks.h"
 #include "pythia/shares.h"
 #include "pythia/status.h"
 
@@ -59,16 +59,10 @@ static bool has_slope_one(const struct measurements *r, double ns, double all)
     return left < LEFT_MOST * all && fabs(along) <= SLOPE_OFF * ns * squares;
 }
 
-static int compare_measurements(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static size_t count_different(double *x, size_t n)
 {
     size_t different = 0;
-    qsort(x, n, sizeof(*x), compare_measurements);
+    pythia_ranks_sort(x, n);
     for (size_t i = 0; i < n; i++)
         different += i == 0 || x[i] > x[i - 1];
     return different;

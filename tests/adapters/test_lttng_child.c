@@ -137,17 +137,22 @@ static void no_child_is_left(void)
 
 /* libbabeltrace2 2.0.4 takes the size of the content for a negative number, and aborts. One without
  * that fault refuses the trace. */
-static void a_trace_at_which_the_library_aborts_is_an_error(void **state)
+static void read_what_aborts(struct pythia_buf *frames, struct pythia_error *e)
 {
-    struct pythia_buf frames = {0};
-    struct pythia_error e = {0};
     add_request(100);
     ctf_packet(&stream, &events, 100, 150, 0, 0);
     set_number(0, 24, UINT64_MAX - 7);
     write_trace();
     struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
-    assert_int_equal(read_rest(r, &frames, &e), PYTHIA_EFORMAT);
+    assert_int_equal(read_rest(r, frames, e), PYTHIA_EFORMAT);
     pythia_lttng_events_close(r);
+}
+
+static void a_trace_at_which_the_library_aborts_is_an_error(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_error e = {0};
+    read_what_aborts(&frames, &e);
     if (!strstr(e.sentence, "the trace cannot be read"))
         expect_text(e.sentence, "libbabeltrace2 does not survive it, because it is broken (signal "
                                 "ABRT): leave the trace out");
@@ -358,13 +363,8 @@ static void after_a_trace_that_ends_badly_the_next_one_is_read(void **state)
 {
     struct pythia_buf frames = {0};
     struct pythia_error e = {0};
-    add_request(100);
-    ctf_packet(&stream, &events, 100, 150, 0, 0);
-    set_number(0, 24, UINT64_MAX - 7);
-    write_trace();
-    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
-    assert_int_equal(read_rest(r, &frames, &e), PYTHIA_EFORMAT);
-    pythia_lttng_events_close(r);
+    struct pythia_lttng_events *r;
+    read_what_aborts(&frames, &e);
     pythia_buf_clear(&stream);
     pythia_buf_clear(&events);
     write_many();

@@ -51,4 +51,13 @@ static inline const struct pythia_explanation *found(const struct explained *e, 
     return NULL;
 }
 
+/* Why a key was not tested; NULL: it was, or there is none. */
+static inline const char *skipped(const struct explained *e, const char *name)
+{
+    for (size_t i = 0; i < e->x.skipped_count; i++)
+        if (strcmp(e->x.skipped[i].name, name) == 0)
+            return e->x.skipped[i].reason;
+    return NULL;
+}
+
 #endif
