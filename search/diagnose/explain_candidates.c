@@ -676,7 +676,7 @@ static int remove_measured(struct pythia__explainer *x)
 
 /* ---- keys with many values ---- */
 
-/* Would the levels be refused as an identifier? As column.c has it. */
+/* Would the levels be refused as an identifier? */
 static bool is_like_identifier(const struct pythia__explainer *x, const struct pythia__candidate *c,
                                size_t *rows)
 {
@@ -689,7 +689,7 @@ static bool is_like_identifier(const struct pythia__explainer *x, const struct p
         }
     for (uint32_t k = 0; k < c->level_count; k++)
         rare += rows[k] < PYTHIA_COLUMN_LEVEL_MIN ? rows[k] : 0;
-    return 5 * (size_t)c->level_count > present || 2 * rare > present;
+    return pythia_column_judge_identifier(c->level_count, rare, present) != PYTHIA_COLUMN_USED;
 }
 
 /* The levels become two: the slow ones, and all others. Takes the sides of the pool. */

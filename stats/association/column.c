@@ -165,17 +165,22 @@ static int count_column_levels(const struct pythia_column *c, size_t n, struct l
     return PYTHIA_OK;
 }
 
+enum pythia_column_skip pythia_column_judge_identifier(size_t levels, size_t rare, size_t present)
+{
+    if ((double)levels > MANY_LEVELS * (double)present)
+        return PYTHIA_COLUMN_MANY_LEVELS;
+    if ((double)rare > RARE_LEVELS * (double)present)
+        return PYTHIA_COLUMN_RARE_LEVELS;
+    return PYTHIA_COLUMN_USED;
+}
+
 static enum pythia_column_skip judge_levels(const struct levels *l, size_t missing)
 {
     if (l->present < PYTHIA_COLUMN_PRESENT_MIN)
         return PYTHIA_COLUMN_TOO_FEW;
     if (l->distinct == 1 && missing < PYTHIA_COLUMN_LEVEL_MIN)
         return PYTHIA_COLUMN_CONSTANT;
-    if ((double)l->distinct > MANY_LEVELS * (double)l->present)
-        return PYTHIA_COLUMN_MANY_LEVELS;
-    if ((double)l->pooled > RARE_LEVELS * (double)l->present)
-        return PYTHIA_COLUMN_RARE_LEVELS;
-    return PYTHIA_COLUMN_USED;
+    return pythia_column_judge_identifier(l->distinct, l->pooled, l->present);
 }
 
 /* Give each of the first `count` levels its regressor. Returns how many regressors there are. */

@@ -49,6 +49,10 @@ bool pythia_rests_on_few(size_t support, size_t rows);
 /* The reason as text for a person, a static string; "" for PYTHIA_COLUMN_USED. Thread-safe. */
 const char *pythia_column_skip_text(enum pythia_column_skip skip);
 
+/* Are so many levels an identifier, for all of `present` rows, of which `rare` have a level with
+ * fewer than PYTHIA_COLUMN_LEVEL_MIN? PYTHIA_COLUMN_USED if not, or why. Thread-safe, O(1). */
+enum pythia_column_skip pythia_column_judge_identifier(size_t levels, size_t rare, size_t present);
+
 /* A column as regressors. */
 struct pythia_column_code {
     enum pythia_column_skip skip; /* not PYTHIA_COLUMN_USED: there are no regressors */
